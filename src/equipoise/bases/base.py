@@ -1,0 +1,96 @@
+"""A base: a density with fit, sample and log_prob, whose fitted state is a handful of tensors.
+
+    fit(X) → self,   sample(n) → (n, d),   log_prob(x) → (n,)
+
+A base holds its state in float64 and answers in the precision it is asked in.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import torch
+from torch import Generator, Tensor
+
+from equipoise.sources.rows import as_weights
+from equipoise.sources.source import as_rows
+
+
+class Base(ABC):
+    """What all bases share; a base itself is the three functions that follow from its formula.
+
+    A subclass names its fitted tensors in ``fitted`` and writes ``_fit``, ``_sample`` and ``_log_prob``.
+    """
+
+    fitted: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def features(self) -> int:
+        """Columns of a row."""
+        first: Tensor = self._state(self.fitted[0])
+        return first.shape[-1]
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the base knows its density."""
+        return hasattr(self, self.fitted[0])
+
+    def parameters(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {}
+
+    def fit(self, X: Any, sample_weight: Any = None) -> Self:  # noqa: ANN401  # arrays and tensors alike
+        """Fit to rows (n, d)."""
+        rows = as_rows(X).to(torch.float64)
+        weight = (
+            torch.ones(len(rows), dtype=torch.float64) if sample_weight is None else as_weights(sample_weight, rows)
+        )
+        self._fit(rows, weight / weight.sum())
+        return self
+
+    def sample(self, n: int, generator: Generator | None = None, dtype: torch.dtype | None = None) -> Tensor:
+        """Draw n independent rows."""
+        self._require_fit()
+        return self._sample(n, generator).to(dtype or torch.get_default_dtype())
+
+    def log_prob(self, x: Any) -> Tensor:  # noqa: ANN401
+        """The log density of rows (n, d); −∞ only outside a support that the base states."""
+        self._require_fit()
+        rows = x if isinstance(x, Tensor) else as_rows(x)
+        if rows.dim() != 2 or rows.shape[1] != self.features:
+            message = f"this base has {self.features} columns, got rows of shape {tuple(rows.shape)}"
+            raise ValueError(message)
+        return self._log_prob(rows)
+
+    def state(self) -> dict[str, Tensor]:
+        """The fitted tensors by name."""
+        self._require_fit()
+        return {name: self._state(name) for name in self.fitted}
+
+    def load_state(self, state: dict[str, Tensor]) -> Self:
+        """Take fitted tensors over from :meth:`state`."""
+        for name in self.fitted:
+            setattr(self, name, state[name].to(torch.float64))
+        return self
+
+    def _state(self, name: str) -> Tensor:
+        value: Tensor = getattr(self, name)
+        return value
+
+    def _require_fit(self) -> None:
+        if not self.is_fitted:
+            message = f"this {type(self).__name__} is not fitted: call fit(X) first"
+            raise ValueError(message)
+
+    @abstractmethod
+    def _fit(self, rows: Tensor, share: Tensor) -> None:
+        """Fit to rows (n, d) in float64, each with its share of the total weight (shares sum to one)."""
+
+    @abstractmethod
+    def _sample(self, n: int, generator: Generator | None) -> Tensor:
+        """Draw rows in float64."""
+
+    @abstractmethod
+    def _log_prob(self, x: Tensor) -> Tensor:
+        """Evaluate rows in their own precision."""

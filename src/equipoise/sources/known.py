@@ -1,0 +1,68 @@
+"""Rows of a density that can be sampled, and evaluated where it has a log_prob.
+
+    x ~ p_down,   log p_down(x) = density.log_prob(x)
+
+The packages's own bases take the generator; other distributions are sampled under a seed drawn from it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+
+class Known:
+    """A density as a source.
+
+    Arguments:
+        density: One of :mod:`equipoise.bases` or :mod:`equipoise.targets`, a ``torch.distributions.Distribution``, or
+            anything with ``sample(n)`` and, where it is known, ``log_prob(x)``.
+    """
+
+    def __init__(self, density: Any) -> None:  # noqa: ANN401  # anything that can be sampled
+        if not callable(getattr(density, "sample", None)):
+            message = f"a known density needs sample and log_prob; {type(density).__name__} cannot be sampled"
+            raise TypeError(message)
+        self.density = density
+        self._takes_generator = "generator" in _arguments(density.sample)
+        self._is_torch = isinstance(density, torch.distributions.Distribution)
+        self.features = self._sample(1, torch.Generator().manual_seed(0)).shape[1]
+
+    @property
+    def log_prob(self) -> Callable[[Tensor], Tensor] | None:
+        """The log density of rows (n, d), as (n,)."""
+        return self._log_prob if hasattr(self.density, "log_prob") else None
+
+    def draw(self, out: Tensor, generator: Generator) -> None:
+        """Fill ``out`` with independent rows."""
+        out.copy_(self._sample(out.shape[0], generator))
+
+    def _sample(self, n: int, generator: Generator) -> Tensor:
+        if self._takes_generator:
+            rows = self.density.sample(n, generator=generator)
+        else:
+            seed = int(torch.randint(2**31 - 1, (), generator=generator))
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed)
+                rows = self.density.sample((n,)) if self._is_torch else self.density.sample(n)
+        rows = torch.as_tensor(rows)
+        return rows.unsqueeze(1) if rows.dim() == 1 else rows
+
+    def _log_prob(self, x: Tensor) -> Tensor:
+        if not self._is_torch:
+            return torch.as_tensor(self.density.log_prob(x))
+        if not self.density.batch_shape and not self.density.event_shape:
+            return torch.as_tensor(self.density.log_prob(x)).squeeze(1)  # a density of one number
+        log_prob = torch.as_tensor(self.density.log_prob(x))
+        return log_prob.sum(dim=1) if log_prob.dim() == 2 else log_prob  # independent columns
+
+
+def _arguments(function: Callable[..., Any]) -> list[str]:
+    try:
+        return list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return []

@@ -1,0 +1,55 @@
+"""A labelled table as a pair: one batch for all classes, each row up on its own surface and down on the others.
+
+(x, y),   y in 0 … C−1        the class priors are the shares of the labels
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+
+from equipoise.batch import Batch
+from equipoise.sources.order import Order
+from equipoise.sources.rows import as_weights
+from equipoise.sources.source import as_rows
+
+
+class Labelled:
+    """Rows with class labels.
+
+    Arguments:
+        rows: The table, (n, d).
+        labels: One label per row; any values that sort. :attr:`classes` holds them in the order of the surfaces.
+        weight: Non-negative sample weights, (n,).
+        replace: Draw with replacement instead of by permutations.
+    """
+
+    def __init__(self, rows: Any, labels: Any, weight: Any = None, *, replace: bool = False) -> None:  # noqa: ANN401
+        table = as_rows(rows)
+        self.classes, codes = np.unique(np.asarray(labels), return_inverse=True)
+        if codes.shape != (table.shape[0],):
+            message = f"labels must hold one label per row: expected ({table.shape[0]},), got {codes.shape}"
+            raise ValueError(message)
+        if len(self.classes) < 2:
+            message = f"labels must name at least two classes, got only {self.classes.tolist()}"
+            raise ValueError(message)
+        self.features = table.shape[1]
+        self.labels = torch.from_numpy(codes)
+        self.rows = table
+        self.weight = None if weight is None else as_weights(weight, table)
+        self.order = Order(table.shape[0], replace=replace)
+
+    def draw(
+        self, n_up: int, n_down: int, generator: Generator, *, like: Tensor | None = None, log_base: bool = False
+    ) -> Batch:
+        """A batch of n_up + n_down rows with their labels; labelled rows have no base."""
+        if log_base:
+            message = "labelled rows have no base: this instance needs a pair whose down density is known"
+            raise ValueError(message)
+        index = self.order.take(n_up + n_down, generator)
+        x = self.rows[index] if like is None else self.rows[index].to(like)
+        weight = None if self.weight is None else self.weight[index].to(x)
+        return Batch(x, n_up + n_down, labels=self.labels[index].to(x.device), weight=weight)
