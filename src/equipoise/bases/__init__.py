@@ -6,6 +6,7 @@ from equipoise.bases.base import Base
 from equipoise.bases.choice import BASES, as_base, choose
 from equipoise.bases.gaussian import Gaussian
 from equipoise.bases.gaussian_mixture import GaussianMixture
+from equipoise.bases.rescaled import Rescaled
 from equipoise.bases.uniform import Uniform
 
-__all__ = ["BASES", "Base", "Gaussian", "GaussianMixture", "Uniform", "as_base", "choose"]
+__all__ = ["BASES", "Base", "Gaussian", "GaussianMixture", "Rescaled", "Uniform", "as_base", "choose"]

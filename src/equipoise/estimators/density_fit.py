@@ -1,0 +1,213 @@
+"""How a density is fitted: standardise, split, choose a base, push a surface over it, and keep what wins held out.
+
+    candidates: bases, and the surface over the best of them        score: mean held-out log density
+
+Everything happens in standardised units, in which multiplying a column by a power of two changes nothing at all.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from equipoise import catalog
+from equipoise.bases import Base, Rescaled, as_base, choose
+from equipoise.instance import Instance
+from equipoise.normalizer import Normalizer, normalise
+from equipoise.sources.pair import Pair
+from equipoise.sources.rows import Rows, as_weights
+from equipoise.surfaces import FullyConnected, InRange
+from equipoise.training.budget import steps_of
+from equipoise.training.history import History
+from equipoise.training.monitor import HeldOut
+from equipoise.training.progress import Progress
+from equipoise.training.push import push
+
+_FEWEST_ROWS = 50  # below this a surface has too little to learn from, and the base alone is the answer
+_BASE_ROWS = 4_096
+_NORMALISER_ROWS = 131_072
+_SCORES = 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The estimator's parameters, checked and made definite."""
+
+    instance: Instance
+    base: Any
+    surface: Any
+    budget: int | str
+    validation_fraction: float
+    seed: int
+    device: str
+    verbose: int
+
+    @classmethod
+    def of(cls, estimator: Any) -> Settings:  # noqa: ANN401  # a Density
+        """Check the estimator's parameters."""
+        from equipoise.estimators.density import seed_of
+
+        instance = catalog.get("pso_lde" if isinstance(estimator.instance, str) and estimator.instance == "auto" else estimator.instance)
+        if not (instance.scalar and instance.feasible):
+            message = f"{instance.label} has no balance on one surface, so no density follows from it"
+            raise ValueError(message)
+        if instance.pairing.name not in ("two-sided", "convolved"):
+            message = f"{instance.label} samples a {instance.pairing.name} pair; Density samples rows against a base"
+            raise ValueError(message)
+        if not 0.0 < estimator.validation_fraction < 1.0:
+            message = f"validation_fraction must lie between 0 and 1, got {estimator.validation_fraction!r}"
+            raise ValueError(message)
+        device = ("cuda" if torch.cuda.is_available() else "cpu") if estimator.device == "auto" else estimator.device
+        return cls(
+            instance,
+            estimator.base,
+            estimator.surface,
+            estimator.budget,
+            estimator.validation_fraction,
+            seed_of(estimator.random_state),
+            device,
+            int(estimator.verbose),
+        )
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted density in standardised units, with the shift and scale that lead there."""
+
+    instance: Instance
+    base: Any
+    surface: nn.Module | None
+    shift: Tensor
+    scale: Tensor
+    normalizer: Normalizer
+    selection: list[dict[str, Any]]
+    history: History
+
+
+def fit_density(values: np.ndarray[Any, Any], sample_weight: Any, settings: Settings) -> Fitted:  # noqa: ANN401
+    """Fit base, surface and normaliser to rows (n, d)."""
+    rows = torch.from_numpy(values)
+    weight = None if sample_weight is None else as_weights(sample_weight, rows)
+    shift, scale = _units(rows)
+    standard = (rows - shift) / scale
+    train, held_out = _split(len(rows), settings)
+    train_weight = None if weight is None else weight[train]
+    bases = _bases(standard[train], train_weight, standard[held_out], shift, scale, settings)
+    base = bases[0]["base"]
+    selection = [{"name": b["name"], "score": b["score"], "se": b["se"], "weight": 0.0} for b in bases]
+    surface, gain, se, history = None, 0.0, 0.0, History()
+    steps = _steps(settings, len(train))
+    if len(rows) >= _FEWEST_ROWS and steps != 0:
+        pair = Pair(Rows(standard[train], train_weight), base)
+        surface, gain, se, history = _push(pair, standard[held_out], base, steps, settings)
+        name = f"{settings.instance.label} over {bases[0]['name']}"
+        selection.append({"name": name, "score": bases[0]["score"] + gain, "se": se, "weight": 0.0})
+    if surface is None or not gain > se:
+        selection[0]["weight"] = 1.0
+        return Fitted(settings.instance, base, None, shift, scale, Normalizer(0.0, 0.0, np.inf, 0), selection, history)
+    selection[-1]["weight"] = 1.0
+    surface = surface.double().cpu()
+    normalizer = _normalizer(surface, base, settings)
+    return Fitted(settings.instance, base, surface, shift, scale, normalizer, selection, history)
+
+
+def _units(rows: Tensor) -> tuple[Tensor, Tensor]:
+    if len(rows) < 2:
+        message = "a density needs at least 2 rows, got n_samples = 1"
+        raise ValueError(message)
+    constant = torch.nonzero(rows.amax(dim=0) == rows.amin(dim=0)).flatten().tolist()
+    if constant:
+        message = f"columns {constant} hold one value only and have no density: leave them out"
+        raise ValueError(message)
+    deviation = rows.std(dim=0, correction=0)
+    return rows.mean(dim=0), 2.0 ** torch.round(torch.log2(deviation))  # powers of two scale without rounding
+
+
+def _split(n: int, settings: Settings) -> tuple[Tensor, Tensor]:
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(settings.seed))
+    if n < _FEWEST_ROWS:
+        return order, order  # too few to hold any out; only the base is fitted, and nothing is claimed from them
+    cut = min(max(20, round(settings.validation_fraction * n)), n // 2)
+    return order[cut:], order[:cut]
+
+
+def _bases(
+    train: Tensor, weight: Tensor | None, held_out: Tensor, shift: Tensor, scale: Tensor, settings: Settings
+) -> list[dict[str, Any]]:
+    """The candidate bases in standardised units, the chosen one first."""
+    if isinstance(settings.base, str) and settings.base == "auto":
+        if len(held_out) < 20:
+            return [_scored("gaussian", as_base("gaussian").fit(train, weight), held_out)]
+        scored = choose(train, weight, held_out, settings.seed)
+        return [{"name": s.name, "base": s.base, "score": s.score, "se": s.se} for s in scored]
+    base = as_base(settings.base)
+    if isinstance(base, Base) and not base.is_fitted:
+        base = deepcopy(base).fit(train, weight)
+    else:
+        base = Rescaled(base, -shift / scale, 1.0 / scale)  # given in the table's units
+    name = settings.base if isinstance(settings.base, str) else type(settings.base).__name__
+    return [_scored(name, base, held_out)]
+
+
+def _scored(name: str, base: Any, held_out: Tensor) -> dict[str, Any]:  # noqa: ANN401
+    log_prob = base.log_prob(held_out)
+    return {"name": name, "base": base, "score": log_prob.mean().item(), "se": log_prob.std().item() / len(log_prob) ** 0.5}
+
+
+def _surface(features: int, rows: int, settings: Settings) -> nn.Module:
+    if isinstance(settings.surface, nn.Module):
+        return deepcopy(settings.surface)
+    if settings.surface != "auto":
+        message = f"surface must be 'auto' or a torch module, got {settings.surface!r}"
+        raise TypeError(message)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(settings.seed)
+        surface: nn.Module = FullyConnected(features, width=32 if rows < 2000 else 64, layers=3)
+    heights = settings.instance.heights
+    return surface if heights.is_real_line else InRange(surface, settings.instance.interval)
+
+
+def _steps(settings: Settings, rows: int) -> int | None:
+    """Steps where they do not depend on how fast this machine is; None for a time."""
+    if isinstance(settings.budget, str) and settings.budget == "auto":
+        return int(np.clip(rows // 4, 150, 3000))
+    return settings.budget if isinstance(settings.budget, int) else None
+
+
+def _push(
+    pair: Pair, held_out: Tensor, base: Any, steps: int | None, settings: Settings  # noqa: ANN401
+) -> tuple[nn.Module, float, float, History]:
+    """Push a surface over the base; return it at its best held-out weights, with its gain over the base."""
+    n = len(pair.up) if isinstance(pair.up, Rows) else 0
+    surface = _surface(pair.features, n, settings).to(settings.device)
+    options: dict[str, Any] = {"n_up": min(n, 1000), "n_down": min(max(n, 500), 1000), "seed": settings.seed}
+    if steps is None:
+        steps = steps_of(settings.budget, lambda k: push(deepcopy(surface), settings.instance, pair, steps=k, **options))
+    generator = torch.Generator().manual_seed(settings.seed + 1)
+    dtype = next(surface.parameters()).dtype
+    monitor = HeldOut(
+        settings.instance,
+        held_out.to(settings.device, dtype),
+        base.sample(_BASE_ROWS, generator=generator, dtype=dtype).to(settings.device),
+    )
+    every = max(1, steps // _SCORES)
+    with Progress(steps, visible=settings.verbose > 0) as progress:
+        history = push(
+            surface, settings.instance, pair, steps=steps, record_every=every, callbacks=[progress, monitor], **options
+        )
+    surface.load_state_dict(monitor.state)
+    surface.eval()
+    return surface, monitor.best, monitor.best_se, history
+
+
+def _normalizer(surface: nn.Module, base: Any, settings: Settings) -> Normalizer:  # noqa: ANN401
+    generator = torch.Generator().manual_seed(settings.seed + 2)
+    rows = base.sample(_NORMALISER_ROWS, generator=generator, dtype=torch.float64)
+    with torch.no_grad():
+        parts = [settings.instance.log_ratio(surface(part)) for part in rows.split(16_384)]
+    return normalise(torch.cat(parts))

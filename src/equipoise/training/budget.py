@@ -1,0 +1,34 @@
+"""A budget as a number of steps: given as such, or as a time that a short calibration turns into steps, once.
+
+    steps = time / seconds per step
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from time import perf_counter
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def steps_of(budget: int | str, trial: Callable[[int], object]) -> int:
+    """Turn a budget into steps.
+
+    Arguments:
+        budget: A number of steps, or a time such as ``"90s"``, ``"5m"`` or ``"1h"``.
+        trial: Makes so many steps on a copy, for the calibration.
+    """
+    if isinstance(budget, int) and not isinstance(budget, bool):
+        if budget < 0:
+            message = f"a budget in steps must not be negative, got {budget}"
+            raise ValueError(message)
+        return budget
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh])\s*", budget) if isinstance(budget, str) else None
+    if match is None:
+        message = f"budget must be 'auto', a number of steps, or a time such as '90s' or '5m'; got {budget!r}"
+        raise ValueError(message)
+    trial(3)
+    start = perf_counter()
+    trial(20)
+    return max(1, round(float(match[1]) * _UNITS[match[2]] * 20 / (perf_counter() - start)))
