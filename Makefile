@@ -12,7 +12,7 @@ BENCHMARKS := $(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)))
 
 run: $(READY)  ## fit the example density and plot it, into out/
 	@mkdir -p out
-	$(BIN)/python -m equipoise fit data/ridge.csv --out out/ridge.eqp --plot out/ridge.png
+	$(BIN)/python -m equipoise fit data/spirals.csv --out out/spirals.eqp --plot out/spirals.png
 
 test: $(READY)  ## run the tests
 	$(BIN)/python -m pytest

@@ -25,7 +25,9 @@ RANGE_IS_K = "range must be K"
 NO_BALANCE = "no balance"
 
 _FLOOR = 1e-100  # a magnitude that fades below this is about to underflow
-_ONTO = 9.0  # |log R| that R must reach at both ends of K: z from 1e-4 to 1e4
+_JUMP = 1e-3  # a step between neighbouring heights, relative to 1 + |M|, that no continuous magnitude takes
+_ONTO = 9.0  # |log R| that R must reach at both ends of K: z from 1e-4 to 1e4;
+_SHOWN = 4.0  # where float64 ends before that, this much must have been seen
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,6 @@ def examine(up: Curve, down: Curve, interval: Interval) -> Report:
     flat = torch.abs(torch.diff(values)) <= 1e-9  # too small a step for float64 to show,
     crowded = torch.diff(u[seen]) <= 1e-7 * (1 + torch.abs(u[seen][1:]))  # between heights too near each other
     strictly = rising | (flat & crowded)
-    onto = bool(seen.any()) and values.min().item() < -_ONTO and values.max().item() > _ONTO
     which = "positive" if sign > 0 else "negative"
     balance = (
         Condition(
@@ -104,9 +105,27 @@ def examine(up: Curve, down: Curve, interval: Interval) -> Report:
             "1137, condition 1",
             *_all(strictly, u[seen][1:]),
         ),
-        Condition("R takes every value in (0, ∞) on K", "1137, condition 1", onto),
+        Condition("R takes every value in (0, ∞) on K", "1137, condition 1", _onto(up, down, interval, sign)),
     )
     return Report(interval, sign, balance, _unconstrained(up, down, interval))
+
+
+def _onto(up: Curve, down: Curve, interval: Interval, sign: int) -> bool:
+    """Whether R comes from near 0 and goes far, over heights of every order of magnitude."""
+    u = interval.grid(801, reach=1e30, margin=1e-30)
+    a, b = sign * up(u), sign * down(u)
+    log_ratio = sign * (torch.log(b) - torch.log(a))
+    seen = torch.nonzero((a > 0) & (b > 0) & torch.isfinite(log_ratio)).flatten()
+    if len(seen) == 0:
+        return False
+    first, last = int(seen[0]), int(seen[-1])
+
+    def asked(edge: int, end: int) -> float:
+        sizes = torch.stack([a[edge], b[edge]])
+        spent = edge != end and bool((sizes.min() < _FLOOR) | (sizes.max() > 1.0 / _FLOOR))
+        return _SHOWN if spent else _ONTO
+
+    return bool((log_ratio[first] < -asked(first, 0)) & (log_ratio[last] > asked(last, len(u) - 1)))
 
 
 def _unconstrained(up: Curve, down: Curve, interval: Interval) -> tuple[Condition, ...]:
@@ -185,13 +204,18 @@ def _turning_point(curve: Curve, low: float, high: float, direction: int) -> flo
 
 
 def _without_underflow(push: Tensor, values: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-    """Drop outer stretches of exact zeros that a decaying magnitude leaves behind when it underflows."""
+    """Drop outer stretches of exact zeros that a decaying magnitude leaves behind when it underflows or rounds to 0."""
+
+    def decays(edge: int) -> bool:
+        size = abs(values[edge].item())
+        return size < _FLOOR or (size < 1e-6 and abs(u[edge].item()) > 1.0)
+
     alive = torch.nonzero(push != 0).flatten()
     first, last = int(alive[0]), int(alive[-1])
     keep = torch.ones_like(push, dtype=torch.bool)
-    if last + 1 < len(push) and abs(values[last].item()) < 1e-6:
+    if decays(last):
         keep[last + 1 :] = False
-    if first > 0 and abs(values[first].item()) < 1e-6:
+    if decays(first):
         keep[:first] = False
     return push[keep], u[keep]
 
@@ -207,6 +231,17 @@ def _faded(a: Tensor, b: Tensor) -> Tensor:
         if sizes.min().item() < _FLOOR or sizes.max().item() > 1.0 / _FLOOR:
             faded[outer] = (a[outer] >= 0) & (b[outer] >= 0)
     return faded
+
+
+def _overflown(values: Tensor) -> Tensor:
+    """Outer stretches of ∞ behind numbers that had almost reached it: they grew out of float64, and did not jump."""
+    finite = torch.nonzero(torch.isfinite(values)).flatten()
+    overflown = torch.zeros_like(values, dtype=torch.bool)
+    if len(finite) == 0:
+        return overflown
+    for edge, outer in ((finite[0], slice(0, int(finite[0]))), (finite[-1], slice(int(finite[-1]) + 1, None))):
+        overflown[outer] = bool(torch.abs(values[edge]) > 1.0 / _FLOOR)
+    return overflown
 
 
 def _all(good: Tensor, u: Tensor) -> tuple[bool, float | None]:
@@ -226,18 +261,18 @@ def _continuous(up: Curve, down: Curve, u: Tensor) -> tuple[bool, float | None]:
 
 
 def _jump(curve: Curve, u: Tensor) -> float | None:
-    """A height where the curve jumps or is not finite, found by bisecting the steepest steps of the grid."""
+    """A height where the curve jumps or is not finite, found by bisecting the steep steps of the grid."""
     values = curve(u)
     if bool(torch.isnan(values).any()):
         return u[torch.isnan(values)][0].item()
-    blown = torch.isinf(values) & (torch.abs(u) < 30.0)
+    blown = torch.isinf(values) & ~_overflown(values) & (torch.abs(u) < 30.0)
     if bool(blown.any()):
         return u[blown][0].item()
     finite = torch.isfinite(values)
     u, values = u[finite], values[finite]
     step = torch.abs(torch.diff(values)) / (1.0 + torch.minimum(torch.abs(values[1:]), torch.abs(values[:-1])))
-    worst = torch.topk(step, min(64, len(step))).indices
-    low, high = u[worst], u[worst + 1]
+    steep = torch.nonzero(step > _JUMP).flatten()
+    low, high = u[steep], u[steep + 1]
     for _ in range(80):
         middle = 0.5 * (low + high)
         left, centre, right = curve(low), curve(middle), curve(high)
@@ -247,5 +282,5 @@ def _jump(curve: Curve, u: Tensor) -> float | None:
         low, high = torch.where(to_left, low, middle), torch.where(to_left, middle, high)
     left, right = curve(low), curve(high)
     gap = torch.abs(right - left) / (1.0 + torch.minimum(torch.abs(left), torch.abs(right)))
-    broken = ~(gap < 1e-3)
+    broken = ~(gap < _JUMP)
     return high[broken][torch.argmin(torch.abs(high[broken]))].item() if bool(broken.any()) else None

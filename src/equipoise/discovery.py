@@ -1,11 +1,12 @@
 """The interval K of a pair of magnitudes for which none was given, found from their ratio R.
 
-K is the stretch around R = 1 on which both magnitudes have one sign and R is strictly monotone. Where several
-stretches qualify (LDAR has one per period of the tangent), the one nearest to u = 0 is taken.
+K is the stretch around R = 1 on which both magnitudes have one sign and R is monotone. Where several stretches qualify
+(LDAR has one per period of the tangent), the one nearest to u = 0 is taken.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 import torch
@@ -15,30 +16,31 @@ from equipoise.conditions import Curve
 from equipoise.interval import REALS, Interval
 
 _FLOOR = 1e-150  # a magnitude that fades below this has underflowed; one that ends above it has ended
+_ROUNDING = 1e-12  # how far log R may seem to fall where it is flat
+_NOTHING = 1e-30  # an end nearer to 0 is 0: powers of such heights fade and grow by themselves
+_FAR = 30.0  # where numbers run out beyond this height, only they do
 
 
 def find_interval(up: Curve, down: Curve) -> Interval:
     """K found from R; all of ℝ where no stretch of heights has a balance."""
     u = _line()
-    good = _valid(up, down, u)
-    log_ratio = _log_ratio(up, down, u)
-    crossing = good[:-1] & good[1:] & (log_ratio[:-1] * log_ratio[1:] <= 0)
-    if not bool(crossing.any()):
+    good, sign, log_ratio = _valid(up, down, u), torch.sign(up(u)), _log_ratio(up, down, u)
+    rises = sign[:-1] * torch.diff(log_ratio) > -_ROUNDING
+    linked = good[:-1] & good[1:] & (sign[:-1] == sign[1:]) & rises
+    start = torch.nonzero(linked & (log_ratio[:-1] * log_ratio[1:] <= 0)).flatten()
+    if len(start) == 0:
         return REALS
-    start = torch.nonzero(crossing).flatten()
-    nearest = int(start[torch.argmin(torch.abs(u[start]))])
-    sign = torch.sign(up(u[nearest : nearest + 1])).item()
-    rises = torch.cat([sign * torch.diff(log_ratio) > 0, torch.tensor([False])])
-    last = _walk(good, rises, nearest, 1)
-    first = _walk(good, torch.roll(rises, 1), nearest + 1, -1)
-    low = _end(up, down, u, first, -1, sign)
-    high = _end(up, down, u, last, 1, sign)
-    return Interval(low, high) if low < high else REALS
+    nearest = start[torch.argmin(torch.abs(u[start]))]
+    broken = torch.nonzero(~linked).flatten()
+    first = int(torch.cat([torch.tensor([0]), broken[broken < nearest] + 1])[-1])
+    last = int(torch.cat([broken[broken > nearest], torch.tensor([len(u) - 1])])[0])
+    along = sign[nearest].item()
+    return Interval(_end(up, down, u, first, -1, along), _end(up, down, u, last, 1, along))
 
 
 def _line() -> Tensor:
     far: Tensor = torch.logspace(-9, 3, 1500, dtype=torch.float64)
-    near = torch.linspace(-20.0, 20.0, 4001, dtype=torch.float64)
+    near = torch.arange(-2000, 2001, dtype=torch.float64) / 100.0
     u: Tensor = torch.unique(torch.cat([-far, near, far]))
     return u
 
@@ -53,29 +55,63 @@ def _log_ratio(up: Curve, down: Curve, u: Tensor) -> Tensor:
     return torch.log(torch.abs(down(u))) - torch.log(torch.abs(up(u)))
 
 
-def _walk(good: Tensor, rises: Tensor, index: int, step: int) -> int:
-    while 0 <= index + step < len(good) and bool(good[index + step]) and bool(rises[index]):
-        index += step
-    return index
-
-
 def _end(up: Curve, down: Curve, u: Tensor, index: int, step: int, sign: float) -> float:
-    """Bisect from the last good height of the walk towards the first bad one; infinite where numbers just run out."""
+    """The end of K beyond the last good height of the line; infinite where numbers just run out."""
+
+    def goes_on(height: float, so_far: float) -> bool:
+        pair = torch.tensor([so_far, height], dtype=torch.float64)
+        rise = step * sign * torch.diff(_log_ratio(up, down, pair))
+        return bool(_valid(up, down, pair).all()) and bool(rise > -_ROUNDING)
+
     if not 0 <= index + step < len(u):
         return step * inf
-    inside, outside = u[index].item(), u[index + step].item()
-    for _ in range(200):
-        middle = torch.tensor([0.5 * (inside + outside)], dtype=torch.float64)
-        ordered = (
-            step * sign * (_log_ratio(up, down, middle) - _log_ratio(up, down, torch.tensor([inside]).double())) > 0
-        )
-        if bool(_valid(up, down, middle)) and bool(ordered):
-            inside = middle.item()
+    inside, outside = _bisect(goes_on, u[index].item(), u[index + step].item())
+    if outside == 0.0 or not any(_spent(side, inside) for side in (up, down)):
+        return outside
+    ahead = u[index + step :] if step > 0 else u[: index + step + 1].flip(0)
+    return step * inf if abs(inside) > _FAR else _end_of_spent(up, down, outside, ahead, sign)
+
+
+def _end_of_spent(up: Curve, down: Curve, start: float, ahead: Tensor, sign: float) -> float:
+    """Go on from a height beyond which a magnitude is 0 or ∞ in float64, until the function itself breaks."""
+    faded = [side for side in (up, down) if _faded(side, start)]
+    grown = [side for side in (up, down) if _grown(side, start)]
+
+    def goes_on(height: float, _: float) -> bool:
+        one_sign = all(sign * _at(side, height) >= 0.0 for side in (up, down))
+        return one_sign and all(_faded(side, height) for side in faded) and all(_grown(side, height) for side in grown)
+
+    so_far = start
+    for height in ahead.tolist():
+        if not goes_on(height, so_far):
+            return _bisect(goes_on, so_far, height)[1]
+        so_far = height
+    return inf if so_far > start else -inf
+
+
+def _bisect(goes_on: Callable[[float, float], bool], inside: float, outside: float) -> tuple[float, float]:
+    """Narrow a step, from a height at which something goes on to one at which it does not, to neighbouring numbers."""
+    while True:
+        middle = 0.5 * (inside + outside)
+        if middle in {inside, outside}:
+            return inside, 0.0 if abs(outside) < _NOTHING else outside
+        if goes_on(middle, inside):
+            inside = middle
         else:
-            outside = middle.item()
-    last = torch.tensor([inside], dtype=torch.float64)
-    faded = min(abs(up(last).item()), abs(down(last).item())) < _FLOOR
-    grown = max(abs(up(last).item()), abs(down(last).item())) > 1.0 / _FLOOR
-    if abs(inside) > 30.0 and (faded or grown):
-        return step * inf
-    return 0.0 if abs(outside) < 1e-100 else outside
+            outside = middle
+
+
+def _at(side: Curve, height: float) -> float:
+    return side(torch.tensor([height], dtype=torch.float64)).item()
+
+
+def _faded(side: Curve, height: float) -> bool:
+    return abs(_at(side, height)) < _FLOOR
+
+
+def _grown(side: Curve, height: float) -> bool:
+    return abs(_at(side, height)) > 1.0 / _FLOOR
+
+
+def _spent(side: Curve, height: float) -> bool:
+    return _faded(side, height) or _grown(side, height)

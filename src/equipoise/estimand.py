@@ -27,6 +27,7 @@ class Estimand:
         target: T(z), the relative height at density ratio z.
         ratio: R(u), the density ratio at relative height u.
         interval: K.
+        log_ratio: log R(u), where it is better had without R, which may overflow.
         frame: How the paper's height follows from the relative height.
     """
 
@@ -36,6 +37,7 @@ class Estimand:
     target: Callable[[Tensor], Tensor] | None = None
     ratio: Callable[[Tensor], Tensor] | None = None
     interval: Interval | None = None
+    log_ratio: Callable[[Tensor], Tensor] | None = None
     frame: Frame = RATIO
 
 

@@ -103,7 +103,7 @@ class Instance:
     @property
     def label(self) -> str:
         """The name with its parameters."""
-        inside = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
+        inside = ", ".join(f"{key}={_spelled(value)}" for key, value in self.parameters.items())
         return f"{self.name}({inside})" if inside else self.name
 
     @property
@@ -189,6 +189,13 @@ class Instance:
         """The paper's height f at relative height u."""
         return self.estimand.frame.height(u, log_base)
 
+    def log_ratio(self, u: Tensor) -> Tensor:
+        """The log density ratio log R(u) that a height stands for; the log of the least number below K."""
+        if self.estimand.log_ratio is not None:
+            return self.estimand.log_ratio(u)
+        ratio: Tensor = self.ratio(u)
+        return torch.log(torch.clamp(ratio, min=torch.finfo(u.dtype).tiny))
+
     def forces(self, u: Tensor, batch: Batch) -> Tensor:
         """Signed weights of u's shape, whose product with ∂u/∂θ is the PSO gradient."""
         return (self.force_rule or scalar_forces)(self, u, batch)
@@ -213,3 +220,8 @@ class Instance:
                 where = u[torch.isnan(values)][0].item()
                 message = f"M_{side} of {self.name} is NaN at u = {where:.6g}, inside K = {self.interval}"
                 raise ValueError(message)
+
+
+def _spelled(parameter: object) -> str:
+    """A parameter in a label; functions go by their names."""
+    return getattr(parameter, "__name__", None) or getattr(parameter, "name", None) or repr(parameter)

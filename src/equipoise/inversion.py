@@ -22,7 +22,8 @@ def invert(function: Callable[[Tensor], Tensor], values: Tensor, interval: Inter
     """Solve function(u) = value for each value, with u in the interval.
 
     Arguments:
-        function: Monotone on the interval; +inf and 0 where it overflows or underflows are welcome.
+        function: Monotone on the interval; +inf and 0 where it overflows or underflows are welcome, and so is NaN far
+            out, where the quotient of two such numbers is none.
         values: What the function should return.
         interval: Where to look.
         sign: +1 where the function increases, −1 where it decreases.
@@ -34,7 +35,8 @@ def invert(function: Callable[[Tensor], Tensor], values: Tensor, interval: Inter
     high = -low
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        too_low = sign * (function(interval.from_real(torch.sinh(middle))) - wanted) < 0
+        value = function(interval.from_real(torch.sinh(middle)))
+        too_low = torch.where(torch.isnan(value), middle < 0, sign * (value - wanted) < 0)
         low = torch.where(too_low, middle, low)
         high = torch.where(too_low, high, middle)
     u = interval.from_real(torch.sinh(0.5 * (low + high)))

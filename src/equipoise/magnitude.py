@@ -66,7 +66,7 @@ class Magnitude:
                 f"{self.name} must return one value per height: got {tuple(value.shape)} for u of {tuple(u.shape)}"
             )
             raise ValueError(message)
-        return value
+        return value.to(u.dtype)
 
 
 @dataclass(frozen=True)

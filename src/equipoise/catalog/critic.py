@@ -113,7 +113,7 @@ register(
         up=lambda u: torch.exp(-u),
         down=lambda u: -1.0 / torch.expm1(u),
         up_primitive=lambda u: -torch.exp(-u),
-        down_primitive=lambda u: -torch.log(torch.abs(torch.expm1(-u))),
+        down_primitive=lambda u: torch.clamp(u, max=0.0) - torch.log(-torch.expm1(-torch.abs(u))),
         estimand=estimands.LOG_POSTERIOR,
         printed=Printed(
             "1/exp(f)",

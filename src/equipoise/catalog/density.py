@@ -8,6 +8,7 @@ In heights f these are the paper's f = u + log p and f = u·p, with p the base d
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import torch
 from torch import Tensor
@@ -45,8 +46,8 @@ def pso_lde(alpha: float = 0.25) -> Instance:
     Small alpha: magnitudes fall off sooner and the surface stays smoother. NCE is alpha = 1. The loss has a closed form
     where 1/alpha is an integer m: with v = exp(αu), M̃_up = (1/α)·[log(v/(1+v)) + Σ_{k=1}^{m−1} 1/(k·(1+v)^k)].
     """
-    if not alpha > 0.0:
-        message = f"pso_lde needs alpha > 0 (the paper uses 1/4), got {alpha!r}"
+    if not 0.0 < alpha < inf:
+        message = f"pso_lde needs 0 < alpha < inf (the paper uses 1/4; the limit is 'pso_max'), got {alpha!r}"
         raise ValueError(message)
     whole = round(1.0 / alpha)
     closed = abs(1.0 / alpha - whole) < 1e-9 and 1 <= whole <= _CLOSED_FORMS_UP_TO
@@ -180,8 +181,8 @@ INVERSE_IMPORTANCE_SAMPLING = register(
 @register
 def root_density(degree: float = 2) -> Instance:
     """The degree-th root of a density: in heights f, M_up = p and M_down = |f|^d·sign f."""
-    if not degree >= 1.0:
-        message = f"root_density needs degree >= 1, got {degree!r}"
+    if not 1.0 <= degree < inf:
+        message = f"root_density needs 1 <= degree < inf, got {degree!r}"
         raise ValueError(message)
 
     def power(u: Tensor, log_base: Tensor, exponent: float) -> Tensor:
@@ -319,7 +320,7 @@ def bregman_density(phi: str | Potential | Scalar = "kl") -> Instance:
         up_primitive=lambda u, log_base: convex.slope(u * base(log_base)),
         down_primitive=lambda u, log_base: _legendre(convex, u * base(log_base)) / base(log_base),
         estimand=estimands.DENSITY,
-        parameters={"phi": phi if isinstance(phi, str) else convex.name},
+        parameters={"phi": phi},
         reference=Reference((), "Claim PSO_Bregman_rel (2707)", ("Eguchi09book", "Grunwald04aos")),
     )
 

@@ -8,7 +8,7 @@ density and log density are the same two against a known base
 from __future__ import annotations
 
 from dataclasses import replace
-from math import pi
+from math import log, pi
 
 import torch
 from torch import Tensor
@@ -28,7 +28,15 @@ def identity(z: Tensor) -> Tensor:
 
 RATIO = Estimand("ratio", "the density ratio", rf"\frac{{{_U}}}{{{_D}}}", identity, identity, POSITIVE)
 
-LOG_RATIO = Estimand("log_ratio", "the log density ratio", rf"\log\frac{{{_U}}}{{{_D}}}", torch.log, torch.exp, REALS)
+LOG_RATIO = Estimand(
+    "log_ratio",
+    "the log density ratio",
+    rf"\log\frac{{{_U}}}{{{_D}}}",
+    target=torch.log,
+    ratio=torch.exp,
+    interval=REALS,
+    log_ratio=identity,
+)
 
 DENSITY = replace(RATIO, name="density", words="the up density", tex=_U, frame=frame.DENSITY)
 
@@ -42,6 +50,7 @@ HALF_LOG_RATIO = Estimand(
     rf"\tfrac12\log\frac{{{_U}}}{{{_D}}}",
     target=lambda z: 0.5 * torch.log(z),
     ratio=lambda u: torch.exp(2.0 * u),
+    log_ratio=lambda u: 2.0 * u,
     interval=REALS,
 )
 
@@ -66,7 +75,11 @@ LOG_POSTERIOR = Estimand(
 # The mixture's z is p_up / (½ p_up + ½ p_down): half of it is the posterior of the two original densities.
 MIXTURE_POSTERIOR = replace(POSTERIOR, target=lambda z: 0.5 * z, ratio=lambda u: 2.0 * u, interval=POSITIVE)
 MIXTURE_LOG_POSTERIOR = replace(
-    LOG_POSTERIOR, target=lambda z: torch.log(0.5 * z), ratio=lambda u: 2.0 * torch.exp(u), interval=REALS
+    LOG_POSTERIOR,
+    target=lambda z: torch.log(0.5 * z),
+    ratio=lambda u: 2.0 * torch.exp(u),
+    log_ratio=lambda u: log(2.0) + u,
+    interval=REALS,
 )
 
 CONTRAST = Estimand(
@@ -84,6 +97,7 @@ SHIFTED_LOG_RATIO = Estimand(
     rf"1 + \log\frac{{{_U}}}{{{_D}}}",
     target=lambda z: 1.0 + torch.log(z),
     ratio=lambda u: torch.exp(u - 1.0),
+    log_ratio=lambda u: u - 1.0,
     interval=REALS,
 )
 
@@ -102,6 +116,7 @@ SINH_HALF_LOG_RATIO = Estimand(
     rf"\frac12\cdot\frac{{{_U} - {_D}}}{{\sqrt{{{_U}\cdot {_D}}}}}",
     target=lambda z: torch.sinh(0.5 * torch.log(z)),
     ratio=lambda u: torch.exp(2.0 * torch.asinh(u)),
+    log_ratio=lambda u: 2.0 * torch.asinh(u),
     interval=REALS,
 )
 
@@ -111,6 +126,7 @@ ATAN_LOG_RATIO = Estimand(
     rf"\arctan\log\frac{{{_U}}}{{{_D}}}",
     target=lambda z: torch.atan(torch.log(z)),
     ratio=lambda u: torch.exp(torch.tan(u)),
+    log_ratio=torch.tan,
     interval=Interval(-0.5 * pi, 0.5 * pi),
 )
 
@@ -158,5 +174,6 @@ def log_odds(prior: float) -> Estimand:
         r"\log\frac{\mathbb{P}(Y=1\,|\,X)}{\mathbb{P}(Y=0\,|\,X)}",
         target=lambda z: torch.log(odds * z),
         ratio=lambda u: torch.exp(u) / odds,
+        log_ratio=lambda u: u - log(odds),
         interval=REALS,
     )

@@ -76,7 +76,7 @@ CONTRASTIVE_DIVERGENCE = Pairing(
 
 WASSERSTEIN = Pairing(
     "Wasserstein critic",
-    words="the surface is kept 1-Lipschitz: it becomes the Kantorovich potential, its loss minus the Wasserstein distance",
+    words="the surface is kept 1-Lipschitz: it becomes the Kantorovich potential, its loss minus the distance",
     place="line 5015",
 )
 

@@ -7,6 +7,8 @@ Whatever bounds the magnitudes keeps the optimisation calm where one of the two 
 
 from __future__ import annotations
 
+from math import inf
+
 import torch
 from torch import Tensor
 
@@ -97,8 +99,8 @@ register(
 @register
 def power_divergence(alpha: float = 0.5) -> Instance:
     """Power-divergence ratio estimation: M_up = f^(α−1), M_down = f^α; alpha = 1 is uLSIF and alpha → 0 is KLIEP."""
-    if not alpha > 0.0:
-        message = f"power_divergence needs alpha > 0, got {alpha!r}; alpha → 0 is 'kliep', alpha = -1 'reversed_kl'"
+    if not 0.0 < alpha < inf:
+        message = f"power_divergence needs 0 < alpha < inf, got {alpha!r}; alpha = 0 is 'kliep', -1 'reversed_kl'"
         raise ValueError(message)
 
     def power(u: Tensor, exponent: float) -> Tensor:

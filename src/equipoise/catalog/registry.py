@@ -6,8 +6,10 @@ A method is an :class:`Instance`; a family is a function that returns one and wh
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, overload
 
 from equipoise.instance import Instance
@@ -21,7 +23,7 @@ class UnknownInstanceError(ValueError, KeyError):
     """A name that the catalogue does not have, with the nearest ones."""
 
     def __init__(self, name: str) -> None:
-        near = get_close_matches(name, list(_ENTRIES), n=3, cutoff=0.4)
+        near = get_close_matches(str(name).lower(), list(_ENTRIES), n=3, cutoff=0.4)
         hint = f"did you mean {', '.join(near)}?" if near else "catalog.names() lists them all"
         self.message = f"the catalogue has no {name!r}; {hint}"
         super().__init__(self.message)
@@ -45,17 +47,17 @@ def register(entry: Instance | Family) -> Instance | Family:
 
 def entries() -> dict[str, Instance | Family]:
     """Methods and families by name, in the paper's order."""
-    return dict(_ENTRIES)
+    return {name: _ENTRIES[name] for name in sorted(_ENTRIES, key=_position)}
 
 
 def names() -> list[str]:
     """All names, in the paper's order."""
-    return list(_ENTRIES)
+    return list(entries())
 
 
 def families() -> list[str]:
     """The names that take parameters."""
-    return [name for name, entry in _ENTRIES.items() if not isinstance(entry, Instance)]
+    return [name for name, entry in entries().items() if not isinstance(entry, Instance)]
 
 
 def get(name: str | Instance, **parameters: Any) -> Instance:
@@ -84,7 +86,7 @@ def get(name: str | Instance, **parameters: Any) -> Instance:
 
 def all() -> list[Instance]:  # noqa: A001  # the fixed public name
     """Every method, families at their defaults."""
-    return [get(name) for name in _ENTRIES]
+    return [get(name) for name in names()]
 
 
 def table(number: int) -> list[Instance]:
@@ -115,3 +117,11 @@ def _matches(instance: Instance, wanted: dict[str, Any]) -> bool:
         if getattr(found, "name", found) != value:
             return False
     return True
+
+
+@cache
+def _position(name: str) -> tuple[int, int]:
+    """Table and line of the paper where a method stands; those that no table lists come last."""
+    reference = get(name).reference
+    line = re.search(r"\d{3,}", reference.place)
+    return min(reference.tables, default=7), int(line.group()) if line else 0

@@ -33,8 +33,8 @@ class Density(BaseEstimator):
 
     Arguments:
         instance: ``"auto"`` (PSO-LDE with alpha 1/4), a catalogue name, or an Instance.
-        base: ``"auto"`` (the best on held-out rows), ``"uniform"``, ``"gaussian"``, ``"gaussian_mixture"``, a base, or a
-            ``torch.distributions.Distribution`` in the table's units.
+        base: ``"auto"`` (the best on held-out rows), ``"uniform"``, ``"gaussian"``, ``"gaussian_mixture"``, a base, or
+            a ``torch.distributions.Distribution`` in the table's units.
         surface: ``"auto"`` or a module from standardised rows (n, d) to heights (n,).
         budget: ``"auto"``, a number of steps, or a time such as ``"90s"``; a time is turned into steps once.
         validation_fraction: The share of rows that choose and are not pushed.
@@ -77,7 +77,7 @@ class Density(BaseEstimator):
         self.device = device
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ANN401, ARG002
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ANN401
         """Fit to rows X, (n, d)."""
         table = to_table(X)
         fitted = fit_density(table.values, sample_weight, Settings.of(self))
@@ -96,7 +96,7 @@ class Density(BaseEstimator):
         result: Array = self.instance_.height(u, log_base).numpy()
         return result
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ANN401, ARG002
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ANN401
         """The mean log density of rows."""
         return float(self.score_samples(X).mean())
 
@@ -156,7 +156,7 @@ class Density(BaseEstimator):
         return log_base, log_ratio, u
 
     def _log_ratio(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """log R(u) and u at rows in the table's units; the base alone is the surface u = T(1)."""
+        """Log R(u) and u at rows in the table's units; the base alone is the surface u = T(1)."""
         if self.surface_ is None:
             u = self.instance_.target(torch.ones(len(rows), dtype=torch.float64))
             return torch.zeros_like(u), u
@@ -172,7 +172,9 @@ class Density(BaseEstimator):
                 raise ValueError(message)
             table = table.select(names)
         if table.shape[1] != self.n_features_in_:
-            message = f"X has {table.shape[1]} features, but Density is expecting {self.n_features_in_} features as input"
+            message = (
+                f"X has {table.shape[1]} features, but Density is expecting {self.n_features_in_} features as input"
+            )
             raise ValueError(message)
         return table
 

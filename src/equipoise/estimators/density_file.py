@@ -1,6 +1,6 @@
 """A fitted density as a document and tensors, and back.
 
-    document: instance, base, surface, units, selection        tensors: base.*, surface.*, shift, scale
+document: instance, base, surface, units, selection        tensors: base.*, surface.*, shift, scale
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
         raise TypeError(message)
     if instance.name not in catalog.names():
         message = f"{instance.label} is not in the catalogue, and a model file holds no code: it cannot be saved"
+        raise TypeError(message)
+    if not all(isinstance(value, str | int | float) for value in instance.parameters.values()):
+        message = f"{instance.label} holds a function, and a model file holds no code: it cannot be saved"
         raise TypeError(message)
     tensors = {f"base.{key}": value for key, value in base.state().items()}
     tensors |= {"shift": model.shift_, "scale": model.scale_}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ _FEWEST_ROWS = 50  # below this a surface has too little to learn from, and the 
 _BASE_ROWS = 4_096
 _NORMALISER_ROWS = 131_072
 _SCORES = 20
+_LEARNING_RATE = 0.005
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class Settings:
         """Check the estimator's parameters."""
         from equipoise.estimators.density import seed_of
 
-        instance = catalog.get("pso_lde" if isinstance(estimator.instance, str) and estimator.instance == "auto" else estimator.instance)
+        given = estimator.instance
+        instance = catalog.get("pso_lde" if isinstance(given, str) and given == "auto" else given)
         if not (instance.scalar and instance.feasible):
             message = f"{instance.label} has no balance on one surface, so no density follows from it"
             raise ValueError(message)
@@ -99,14 +102,15 @@ def fit_density(values: np.ndarray[Any, Any], sample_weight: Any, settings: Sett
     train_weight = None if weight is None else weight[train]
     bases = _bases(standard[train], train_weight, standard[held_out], shift, scale, settings)
     base = bases[0]["base"]
-    selection = [{"name": b["name"], "score": b["score"], "se": b["se"], "weight": 0.0} for b in bases]
+    units = torch.log(scale).sum().item()
+    selection = [{"name": b["name"], "score": b["score"] - units, "se": b["se"], "weight": 0.0} for b in bases]
     surface, gain, se, history = None, 0.0, 0.0, History()
     steps = _steps(settings, len(train))
     if len(rows) >= _FEWEST_ROWS and steps != 0:
         pair = Pair(Rows(standard[train], train_weight), base)
         surface, gain, se, history = _push(pair, standard[held_out], base, steps, settings)
         name = f"{settings.instance.label} over {bases[0]['name']}"
-        selection.append({"name": name, "score": bases[0]["score"] + gain, "se": se, "weight": 0.0})
+        selection.append({"name": name, "score": selection[0]["score"] + gain, "se": se, "weight": 0.0})
     if surface is None or not gain > se:
         selection[0]["weight"] = 1.0
         return Fitted(settings.instance, base, None, shift, scale, Normalizer(0.0, 0.0, np.inf, 0), selection, history)
@@ -156,7 +160,12 @@ def _bases(
 
 def _scored(name: str, base: Any, held_out: Tensor) -> dict[str, Any]:  # noqa: ANN401
     log_prob = base.log_prob(held_out)
-    return {"name": name, "base": base, "score": log_prob.mean().item(), "se": log_prob.std().item() / len(log_prob) ** 0.5}
+    return {
+        "name": name,
+        "base": base,
+        "score": log_prob.mean().item(),
+        "se": log_prob.std().item() / len(log_prob) ** 0.5,
+    }
 
 
 def _surface(features: int, rows: int, settings: Settings) -> nn.Module:
@@ -167,7 +176,7 @@ def _surface(features: int, rows: int, settings: Settings) -> nn.Module:
         raise TypeError(message)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
-        surface: nn.Module = FullyConnected(features, width=32 if rows < 2000 else 64, layers=3)
+        surface: nn.Module = FullyConnected(features, width=32 if rows < 2000 else 64, gain=4.0)
     heights = settings.instance.heights
     return surface if heights.is_real_line else InRange(surface, settings.instance.interval)
 
@@ -180,26 +189,36 @@ def _steps(settings: Settings, rows: int) -> int | None:
 
 
 def _push(
-    pair: Pair, held_out: Tensor, base: Any, steps: int | None, settings: Settings  # noqa: ANN401
+    pair: Pair,
+    held_out: Tensor,
+    base: Any,  # noqa: ANN401
+    steps: int | None,
+    settings: Settings,
 ) -> tuple[nn.Module, float, float, History]:
     """Push a surface over the base; return it at its best held-out weights, with its gain over the base."""
     n = len(pair.up) if isinstance(pair.up, Rows) else 0
     surface = _surface(pair.features, n, settings).to(settings.device)
-    options: dict[str, Any] = {"n_up": min(n, 1000), "n_down": min(max(n, 500), 1000), "seed": settings.seed}
+    move = partial(
+        push,
+        instance=settings.instance,
+        pair=pair,
+        n_up=min(n, 1000),
+        n_down=min(max(n, 500), 1000),
+        learning_rate=_LEARNING_RATE,
+        seed=settings.seed,
+    )
     if steps is None:
-        steps = steps_of(settings.budget, lambda k: push(deepcopy(surface), settings.instance, pair, steps=k, **options))
-    generator = torch.Generator().manual_seed(settings.seed + 1)
+        steps = steps_of(settings.budget, lambda count: move(deepcopy(surface), steps=count))
     dtype = next(surface.parameters()).dtype
+    generator = torch.Generator().manual_seed(settings.seed + 1)
     monitor = HeldOut(
         settings.instance,
         held_out.to(settings.device, dtype),
         base.sample(_BASE_ROWS, generator=generator, dtype=dtype).to(settings.device),
+        patience=_SCORES // 2,
     )
-    every = max(1, steps // _SCORES)
     with Progress(steps, visible=settings.verbose > 0) as progress:
-        history = push(
-            surface, settings.instance, pair, steps=steps, record_every=every, callbacks=[progress, monitor], **options
-        )
+        history = move(surface, steps=steps, record_every=max(1, steps // _SCORES), callbacks=[progress, monitor])
     surface.load_state_dict(monitor.state)
     surface.eval()
     return surface, monitor.best, monitor.best_se, history

@@ -48,7 +48,7 @@ def save(model: Saved, path: str | Path) -> None:
     header = json.dumps({"version": VERSION, "kind": model.kind, **document}, allow_nan=False)
     content = to_bytes({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, metadata={_KEY: header})
     target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent or Path(), prefix=f".{target.name}.")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -1,6 +1,6 @@
 """Tables at the door: files and frames become float64 arrays with column names, or one clear sentence.
 
-    CSV, arrays, tensors, pandas, polars, pyarrow   →   Table(values (n, d), names)
+CSV, arrays, tensors, pandas, polars, pyarrow   →   Table(values (n, d), names)
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _from_frame(frame: Any, name: str) -> Table:  # noqa: ANN401
     text = [str(c) for c, s in series.items() if not (s.dtype.is_numeric() or s.dtype == nw.Boolean)]
     empty = [c for c in text if series[c].null_count() == len(series[c])]
     if text and text != empty:
-        examples = ", ".join(f"{c!r} ({str(series[c].drop_nulls()[0])!r})" for c in text if c not in empty)
+        examples = ", ".join(f"{c!r} ({_first_text(series[c])!r})" for c in text if c not in empty)
         message = f"{name}: not numbers in column {examples}; leave such columns out or encode them"
         raise ValueError(message)
     missing = {str(c): int(s.null_count()) for c, s in series.items() if s.null_count()}
@@ -130,6 +130,11 @@ def _numbers(array: NDArray[Any], name: str, names: tuple[str, ...] = ()) -> NDA
         message = f"{name} contains NaN or infinity (by column, {where}); fill or drop those rows"
         raise ValueError(message)
     return values
+
+
+def _first_text(column: Any) -> str:  # noqa: ANN401
+    cells = [str(cell) for cell in column.drop_nulls()]
+    return next((cell for cell in cells if not _is_number(cell)), cells[0])
 
 
 def _is_number(text: str) -> bool:

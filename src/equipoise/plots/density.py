@@ -31,7 +31,9 @@ def pair(model: Any, X: Any = None, *, columns: tuple[int, int] = (0, 1), ax: An
         gx, gy = np.meshgrid(x, y)
         height = np.exp(model.score_samples(np.column_stack([gx.ravel(), gy.ravel()]))).reshape(gx.shape)
     else:
-        counts, xe, ye = np.histogram2d(*samples.T, bins=60, range=[(x[0], x[-1]), (y[0], y[-1])], density=True)
+        counts, xe, ye = np.histogram2d(
+            samples[:, 0], samples[:, 1], bins=60, range=[[x[0], x[-1]], [y[0], y[-1]]], density=True
+        )
         x, y, height = 0.5 * (xe[1:] + xe[:-1]), 0.5 * (ye[1:] + ye[:-1]), counts.T
     filled = ax.contourf(x, y, height, levels=_levels(height), cmap="Blues", extend="max")
     if X is not None:
@@ -48,7 +50,7 @@ def marginals(model: Any, X: Any = None, *, column: int = 0, ax: Any = None) -> 
     """One column: the model's samples as a line, the rows X as bars."""
     ax = _axes(ax)
     samples = model.sample(_SAMPLES, random_state=0)[:, column]
-    edges = np.linspace(*np.quantile(samples, [0.001, 0.999]), 61)
+    edges = np.linspace(float(np.quantile(samples, 0.001)), float(np.quantile(samples, 0.999)), 61)
     if X is not None:
         ax.hist(to_table(X).values[:, column], bins=edges, density=True, color="#cfd8e3", label="rows")
     heights, _ = np.histogram(samples, bins=edges, density=True)
@@ -85,6 +87,6 @@ def _name(model: Any, column: int) -> str:  # noqa: ANN401
 def _axes(ax: Any) -> Any:  # noqa: ANN401
     if ax is not None:
         return ax
-    from matplotlib import pyplot
+    import matplotlib.pyplot as plt
 
-    return pyplot.subplots(figsize=(6.0, 4.5), layout="constrained")[1]
+    return plt.subplots(figsize=(6.0, 4.5), layout="constrained")[1]

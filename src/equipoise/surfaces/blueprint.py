@@ -1,6 +1,6 @@
 """A surface as data and back: what a model file needs to build it again without running anyone's code.
 
-    describe(surface) → JSON,   build(JSON) → surface
+describe(surface) → JSON,   build(JSON) → surface
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     u(x) = W_L a(… a(W_1 x + b_1) …) + b_L
 
-The last layer starts at zero, so that the surface starts flat at u = 0 whatever its width.
+The gain spreads the first layer's weights: the larger it is, the finer the detail that a short push can learn.
 """
 
 from __future__ import annotations
@@ -28,10 +28,17 @@ class FullyConnected(nn.Module):
         layers: Hidden layers.
         outputs: Heights per row; one gives (n,), more give (n, outputs).
         activation: ``silu``, ``tanh``, ``relu`` or ``leaky_relu`` (slope 0.2).
+        gain: Scale of the first layer at the start.
     """
 
     def __init__(
-        self, features: int, width: int = 64, layers: int = 3, outputs: int = 1, activation: str = "silu"
+        self,
+        features: int,
+        width: int = 64,
+        layers: int = 3,
+        outputs: int = 1,
+        activation: str = "silu",
+        gain: float = 1.0,
     ) -> None:
         super().__init__()
         if min(features, width, layers, outputs) < 1:
@@ -46,16 +53,17 @@ class FullyConnected(nn.Module):
             "layers": layers,
             "outputs": outputs,
             "activation": activation,
+            "gain": gain,
         }
         parts: list[nn.Module] = []
-        for fan_in in [features, *[width] * (layers - 1)]:
+        for depth, fan_in in enumerate([features, *[width] * (layers - 1)]):
             linear = nn.Linear(fan_in, width)
-            nn.init.xavier_normal_(linear.weight)
+            nn.init.xavier_normal_(linear.weight, gain=1.0 if depth else gain)
             nn.init.uniform_(linear.bias, -1.0, 1.0)
             parts += [linear, ACTIVATIONS[activation]()]
         self.hidden = nn.Sequential(*parts)
         self.last = nn.Linear(width, outputs)
-        nn.init.zeros_(self.last.weight)
+        nn.init.xavier_normal_(self.last.weight)
         nn.init.zeros_(self.last.bias)
 
     def forward(self, x: Tensor) -> Tensor:

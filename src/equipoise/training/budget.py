@@ -1,6 +1,6 @@
 """A budget as a number of steps: given as such, or as a time that a short calibration turns into steps, once.
 
-    steps = time / seconds per step
+steps = time / seconds per step
 """
 
 from __future__ import annotations

@@ -1,0 +1,5 @@
+"""``python -m equipoise`` is the command line."""
+
+from equipoise.cli import main
+
+main()
