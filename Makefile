@@ -39,7 +39,7 @@ docs: $(READY)  ## build the docs into docs/_build/html
 	$(BIN)/python -m sphinx -q -E -W -b html docs docs/_build/html
 
 clean:  ## remove what was built, but not the environment (rm -rf .venv)
-	rm -rf out build dist docs/_build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf out build dist docs/_build docs/_generated src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 help:  ## show this list

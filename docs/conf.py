@@ -1,6 +1,10 @@
 """Sphinx configuration: Markdown pages (MyST) in furo's theme, strict about references."""
 
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "equipoise"
 author = "The equipoise authors"
@@ -11,8 +15,21 @@ version = release
 extensions = ["myst_parser", "sphinx.ext.mathjax"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_generated"]
 nitpicky = True
 
 html_theme = "furo"
 html_title = "equipoise"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
+
+
+def _generate(_app: object) -> None:
+    import _generate
+
+    _generate.write()
+
+
+def setup(app: object) -> None:
+    """Write the generated pages before Sphinx looks for pages to read."""
+    app.connect("builder-inited", _generate)

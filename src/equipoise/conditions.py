@@ -248,8 +248,11 @@ def _all(good: Tensor, u: Tensor) -> tuple[bool, float | None]:
     bad = torch.nonzero(~good).flatten()
     if len(bad) == 0:
         return True, None
-    nearest = bad[torch.argmin(torch.abs(u[bad]))]
-    return False, u[nearest].item()
+    return False, _nearest(u[bad])
+
+
+def _nearest(u: Tensor) -> float:
+    return u[torch.argmin(torch.abs(u))].item()
 
 
 def _continuous(up: Curve, down: Curve, u: Tensor) -> tuple[bool, float | None]:
@@ -264,10 +267,10 @@ def _jump(curve: Curve, u: Tensor) -> float | None:
     """A height where the curve jumps or is not finite, found by bisecting the steep steps of the grid."""
     values = curve(u)
     if bool(torch.isnan(values).any()):
-        return u[torch.isnan(values)][0].item()
+        return _nearest(u[torch.isnan(values)])
     blown = torch.isinf(values) & ~_overflown(values) & (torch.abs(u) < 30.0)
     if bool(blown.any()):
-        return u[blown][0].item()
+        return _nearest(u[blown])
     finite = torch.isfinite(values)
     u, values = u[finite], values[finite]
     step = torch.abs(torch.diff(values)) / (1.0 + torch.minimum(torch.abs(values[1:]), torch.abs(values[:-1])))
@@ -283,4 +286,4 @@ def _jump(curve: Curve, u: Tensor) -> float | None:
     left, right = curve(low), curve(high)
     gap = torch.abs(right - left) / (1.0 + torch.minimum(torch.abs(left), torch.abs(right)))
     broken = ~(gap < _JUMP)
-    return high[broken][torch.argmin(torch.abs(high[broken]))].item() if bool(broken.any()) else None
+    return _nearest(high[broken]) if bool(broken.any()) else None

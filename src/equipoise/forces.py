@@ -1,6 +1,6 @@
 """The scalar rule of forces: what one batch does to the heights of a surface.
 
-    weights = −M_up(u)/N_up on up rows,   +M_down(u)/N_down on down rows      (Eq. GeneralPSOLossFrml, line 591)
+    weights = −M_up(u)/N_up on up rows,   +M_down(u)/N_down on down rows      (Eq. GeneralPSOLossFrml, line 602)
 
 One backward pass on the heights with these weights is the whole gradient; no loss is needed.
 """

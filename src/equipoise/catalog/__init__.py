@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from equipoise.catalog import classification, conditional, critic, density, ratio
+from equipoise.catalog import bibliography, classification, conditional, critic, density, ratio
 from equipoise.catalog.registry import (
     UnknownInstanceError,
     all,  # noqa: A004  # the fixed public name
@@ -25,6 +25,7 @@ from equipoise.catalog.registry import (
 __all__ = [
     "UnknownInstanceError",
     "all",
+    "bibliography",
     "classification",
     "conditional",
     "critic",

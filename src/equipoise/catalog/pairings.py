@@ -40,7 +40,7 @@ CONDITIONAL = Pairing(
     up=r"\mathbb{P}^U_{XY}(X, Y)",
     down=r"\mathbb{P}^D(X)\cdot\mathbb{P}^U_Y(Y)",
     words="down rows keep a condition Y of the data and draw the target X from a known base; log_base is the base at X",
-    place="line 4314",
+    place="line 4317",
 )
 
 CONDITIONAL_GENERATED = Pairing(

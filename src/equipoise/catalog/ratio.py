@@ -237,7 +237,7 @@ register(
         down_primitive=lambda u: -1.0 - torch.log(torch.abs(u)),
         estimand=estimands.NEGATIVE_INVERSE_RATIO,
         printed=Printed("1", "1/(-f)", loss_up="-f", loss_down="-1 - log(-f)", interval="(-inf, 0)"),
-        reference=Reference((5,), "line 2088", ("Nowozin16nips",)),
+        reference=Reference((5,), "line 2087", ("Nowozin16nips",)),
     )
 )
 
@@ -294,6 +294,6 @@ register(
             loss_down="2/3*(1 + f)**(3/2)",
             interval="(-1, 1)",
         ),
-        reference=Reference((5,), "line 2166", _PAPER),
+        reference=Reference((5,), "line 2167", _PAPER),
     )
 )

@@ -64,7 +64,7 @@ def from_document(document: Document, tensors: dict[str, Tensor]) -> tuple[Fitte
     if document["surface"] is not None:
         surface = build(document["surface"]).double()
         surface.load_state_dict(_part(tensors, "surface."))
-        surface.eval()
+        surface.train(mode=False)
     log_z, se = (float(value) for value in document["log_normalizer"])
     history = History(**document["history"])
     selection = [dict(row) for row in document["selection"]]

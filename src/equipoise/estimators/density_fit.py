@@ -184,7 +184,7 @@ def _surface(features: int, rows: int, settings: Settings) -> nn.Module:
 def _steps(settings: Settings, rows: int) -> int | None:
     """Steps where they do not depend on how fast this machine is; None for a time."""
     if isinstance(settings.budget, str) and settings.budget == "auto":
-        return int(np.clip(rows // 4, 150, 3000))
+        return int(np.clip(rows // 2, 200, 3000))
     return settings.budget if isinstance(settings.budget, int) else None
 
 
@@ -220,7 +220,7 @@ def _push(
     with Progress(steps, visible=settings.verbose > 0) as progress:
         history = move(surface, steps=steps, record_every=max(1, steps // _SCORES), callbacks=[progress, monitor])
     surface.load_state_dict(monitor.state)
-    surface.eval()
+    surface.train(mode=False)
     return surface, monitor.best, monitor.best_se, history
 
 

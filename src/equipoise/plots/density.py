@@ -39,7 +39,8 @@ def pair(model: Any, X: Any = None, *, columns: tuple[int, int] = (0, 1), ax: An
     if X is not None:
         rows = to_table(X).values[:2_000, columns]
         ax.scatter(*rows.T, s=3, color=_INK, alpha=0.35, linewidths=0, label="rows")
-    colours = ax.figure.colorbar(filled, ax=ax, pad=0.02)
+    colours = ax.figure.colorbar(filled, ax=ax, pad=0.02, format="%.3g")
+    colours.set_ticks(filled.levels[::3])
     colours.set_label("density")
     ax.set_xlabel(_name(model, i))
     ax.set_ylabel(_name(model, j))

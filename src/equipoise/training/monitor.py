@@ -45,7 +45,7 @@ class HeldOut:
 
     def __call__(self, step: int, surface: nn.Module, history: History) -> bool:
         """Score the surface; True where it has not improved for long."""
-        surface.eval()
+        surface.train(mode=False)
         with torch.no_grad():
             gain = self.instance.log_ratio(surface(self.held_out))
             normaliser = normalise(self.instance.log_ratio(surface(self.base_rows)))

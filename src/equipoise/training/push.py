@@ -87,7 +87,7 @@ def push(
             stops = [hook(step, surface, history) is True for hook in hooks]
             if any(stops):
                 break
-    surface.eval()
+    surface.train(mode=False)
     return history
 
 
