@@ -94,3 +94,11 @@ class Base(ABC):
     @abstractmethod
     def _log_prob(self, x: Tensor) -> Tensor:
         """Evaluate rows in their own precision."""
+
+
+def refuse_constant(varies: Tensor) -> None:
+    """Name the columns (d,) that hold one value only."""
+    if not bool(varies.all()):
+        constant = torch.nonzero(~varies).flatten().tolist()
+        message = f"columns {constant} are constant and have no density: drop them"
+        raise ValueError(message)

@@ -1,8 +1,9 @@
 """The Gaussian density with a full, shrunk covariance.
 
-    Σ = (1 − λ)·S + λ·diag(S),   λ = d/(n + d) unless given
+    Σ = (1 − λ)·S + λ·diag(S),   λ = d/(n + d) unless given, n the number of different rows
 
-The shrinkage keeps Σ regular where columns outnumber rows or are nearly dependent.
+The shrinkage keeps Σ regular where columns outnumber rows or are nearly dependent. It counts different rows, so that
+weight two and a row twice are the same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Generator, Tensor
 
-from equipoise.bases.base import Base
+from equipoise.bases.base import Base, refuse_constant
 
 
 class Gaussian(Base):
@@ -36,11 +37,12 @@ class Gaussian(Base):
         return {"shrinkage": self.shrinkage}
 
     def _fit(self, rows: Tensor, share: Tensor) -> None:
-        n, d = rows.shape
+        rows, share = rows[share > 0], share[share > 0]
+        refuse_constant(rows.amax(dim=0) > rows.amin(dim=0))
         self.mean_ = share @ rows
         centred = rows - self.mean_
         covariance = centred.T @ (share.unsqueeze(1) * centred)
-        self.factor_ = factor(covariance, d / (n + d) if self.shrinkage is None else self.shrinkage)
+        self.factor_ = factor(covariance, _shrinkage(rows) if self.shrinkage is None else self.shrinkage)
 
     def _sample(self, n: int, generator: Generator | None) -> Tensor:
         noise = torch.randn(n, self.features, generator=generator, dtype=torch.float64)
@@ -50,13 +52,17 @@ class Gaussian(Base):
         return gaussian_log_prob(x, self.mean_.to(x), self.factor_.to(x))
 
 
+def _shrinkage(rows: Tensor) -> float:
+    """d/(n + d) with n the number of rows that differ, told apart by one generic combination of their columns."""
+    d = rows.shape[1]
+    generic = torch.sqrt(torch.arange(1.0, d + 1.0, dtype=rows.dtype))
+    return d / (len(torch.unique((rows * generic).sum(dim=1))) + d)
+
+
 def factor(covariance: Tensor, shrinkage: float) -> Tensor:
     """The lower Cholesky factor of a shrunk covariance (d, d)."""
     variance = torch.diagonal(covariance)
-    if not bool((variance > 0).all()):
-        constant = torch.nonzero(~(variance > 0)).flatten().tolist()
-        message = f"columns {constant} are constant and have no density: drop them"
-        raise ValueError(message)
+    refuse_constant(variance > 0)
     shrunk = (1.0 - shrinkage) * covariance + shrinkage * torch.diag(variance)
     scale = torch.sqrt(variance)
     correlation = shrunk / torch.outer(scale, scale)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Generator, Tensor
 
-from equipoise.bases.base import Base
+from equipoise.bases.base import Base, refuse_constant
 from equipoise.bases.gaussian import factor, gaussian_log_prob
 
 _SIZES = (1, 2, 3, 4, 6, 8, 12)
@@ -42,8 +42,10 @@ class GaussianMixture(Base):
         return {"components": self.components, "seed": self.seed}
 
     def _fit(self, rows: Tensor, share: Tensor) -> None:
-        factor(torch.diag(rows.var(dim=0, correction=0)), 0.0)  # constant columns are said here, by their numbers
-        shift, scale = rows.mean(dim=0), rows.std(dim=0, correction=0)
+        rows, share = rows[share > 0], share[share > 0]
+        refuse_constant(rows.amax(dim=0) > rows.amin(dim=0))
+        shift = share @ rows
+        scale = torch.sqrt(share @ (rows - shift) ** 2)
         table = ((self._resampled(rows, share) - shift) / scale).numpy()
         sizes = [self.components] if self.components else [k for k in _SIZES if k * (2 + rows.shape[1]) <= len(table)]
         fits = [_fit_em(table, k, self.seed) for k in (sizes or [1])]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Generator, Tensor
 
-from equipoise.bases.base import Base
+from equipoise.bases.base import Base, refuse_constant
 
 
 class Uniform(Base):
@@ -47,6 +47,8 @@ class Uniform(Base):
     def _fit(self, rows: Tensor, share: Tensor) -> None:
         seen = rows[share > 0]
         lowest, highest = seen.amin(dim=0), seen.amax(dim=0)
+        if self.low is None or self.high is None:
+            refuse_constant(highest > lowest)
         room = self.margin * (highest - lowest)
         low = lowest - room if self.low is None else _corner(self.low).expand_as(lowest)
         high = highest + room if self.high is None else _corner(self.high).expand_as(highest)
@@ -60,7 +62,7 @@ class Uniform(Base):
         low, high = self.low_.to(x), self.high_.to(x)
         inside = ((x >= low) & (x <= high)).all(dim=1)
         volume = torch.log(self.high_ - self.low_).sum().item()
-        return torch.where(inside, -volume, -torch.inf).to(x.dtype)
+        return x.new_full((len(x),), -volume).masked_fill(~inside, -torch.inf)
 
 
 def _corner(values: Any) -> Tensor:  # noqa: ANN401

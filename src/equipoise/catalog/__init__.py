@@ -1,9 +1,11 @@
 """Every method of the paper, one literal each, and the look-ups over them.
 
-catalog.nce                             a method
-catalog.pso_lde(0.25)                   a member of a family
-catalog.get("pso_lde", alpha=0.2)       the same by name
-catalog.all(), catalog.table(3), catalog.search(estimand="log_ratio", bounded=True)
+    catalog.nce                             a method
+    catalog.pso_lde(0.25)                   a member of a family
+    catalog.get("pso_lde", alpha=0.2)       the same by name
+    catalog.all(), catalog.table(3), catalog.search(estimand="log_ratio", bounded=True)
+
+The literature they cite is in :mod:`equipoise.catalog.bibliography`.
 """
 
 from __future__ import annotations

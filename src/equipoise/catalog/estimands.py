@@ -65,7 +65,7 @@ POSTERIOR = Estimand(
 
 LOG_POSTERIOR = Estimand(
     "log_posterior",
-    "the log of that probability",
+    "the log of the probability that a row is an up row, were both sides equally many",
     rf"\log\frac{{{_U}}}{{{_SUM}}}",
     target=lambda z: -torch.log1p(1.0 / z),
     ratio=lambda u: 1.0 / torch.expm1(-u),

@@ -1,10 +1,4 @@
-"""The command line: parsing and printing only; whatever it does can be done from Python in as many words.
-
-    equipoise fit TABLE --out MODEL        equipoise score MODEL TABLE
-    equipoise catalog [NAME]               equipoise check "M_UP" "M_DOWN"
-
-Bad input ends in one line on standard error and exit code 2.
-"""
+"""``equipoise fit`` and ``equipoise score``: a table becomes a density, a density scores a table."""
 
 from __future__ import annotations
 
@@ -15,28 +9,8 @@ from typing import Any
 
 import click
 
-from equipoise import __version__
 
-
-class OneLine(click.Group):
-    """A group whose commands answer bad input in one line."""
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
-        """Run the command; a ValueError or TypeError of the package is the user's to read, not a traceback."""
-        try:
-            return super().invoke(ctx)
-        except (ValueError, TypeError, ImportError, OSError) as error:
-            click.echo(f"equipoise: {' '.join(str(error).split())}", err=True)
-            sys.exit(2)
-
-
-@click.group(cls=OneLine, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="equipoise")
-def main() -> None:
-    """Densities, ratios and critics from one idea: a surface on which two forces balance."""
-
-
-@main.command()
+@click.command()
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Write the fitted model to this file.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Write a picture of it (PNG, PDF, SVG).")
@@ -80,7 +54,7 @@ def fit(
             click.echo(f"{words:9s}{target}")
 
 
-@main.command()
+@click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this CSV file instead of standard output.")

@@ -28,9 +28,16 @@ class Known:
             message = f"a known density needs sample and log_prob; {type(density).__name__} cannot be sampled"
             raise TypeError(message)
         self.density = density
-        self._takes_generator = "generator" in _arguments(density.sample)
+        self._seeded_by = next((a for a in ("generator", "random_state") if a in _arguments(density.sample)), None)
         self._is_torch = isinstance(density, torch.distributions.Distribution)
-        self.features = self._sample(1, torch.Generator().manual_seed(0)).shape[1]
+        if self._is_torch and len(density.batch_shape) + len(density.event_shape) > 1:
+            message = (
+                f"a distribution must give one row per draw: batch_shape {tuple(density.batch_shape)} with event_shape "
+                f"{tuple(density.event_shape)} gives tables"
+            )
+            raise ValueError(message)
+        self._row = self._sample(1, torch.Generator().manual_seed(0))  # one that lies where the density does
+        self.features = self._row.shape[1]
 
     @property
     def log_prob(self) -> Callable[[Tensor], Tensor] | None:
@@ -42,23 +49,35 @@ class Known:
         out.copy_(self._sample(out.shape[0], generator))
 
     def _sample(self, n: int, generator: Generator) -> Tensor:
-        if self._takes_generator:
+        if self._seeded_by == "generator":
             rows = self.density.sample(n, generator=generator)
         else:
-            seed = int(torch.randint(2**31 - 1, (), generator=generator))
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(seed)
-                rows = self.density.sample((n,)) if self._is_torch else self.density.sample(n)
+            rows = self._sample_seeded(n, int(torch.randint(2**31 - 1, (), generator=generator)))
         rows = torch.as_tensor(rows)
         return rows.unsqueeze(1) if rows.dim() == 1 else rows
+
+    def _sample_seeded(self, n: int, seed: int) -> Any:  # noqa: ANN401  # tensors and arrays alike
+        if self._seeded_by == "random_state":
+            return self.density.sample(n, random_state=seed)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return self.density.sample((n,)) if self._is_torch else self.density.sample(n)
 
     def _log_prob(self, x: Tensor) -> Tensor:
         if not self._is_torch:
             return torch.as_tensor(self.density.log_prob(x))
+        row = self._row.to(x)
         if not self.density.batch_shape and not self.density.event_shape:
-            return torch.as_tensor(self.density.log_prob(x)).squeeze(1)  # a density of one number
-        log_prob = torch.as_tensor(self.density.log_prob(x))
-        return log_prob.sum(dim=1) if log_prob.dim() == 2 else log_prob  # independent columns
+            x, row = x.squeeze(1), row.squeeze(1)  # a density of one number
+        return _torch_log_prob(self.density, x, row)
+
+
+def _torch_log_prob(density: Any, x: Tensor, row: Tensor) -> Tensor:  # noqa: ANN401  # torch's classes carry no types
+    """The log density of rows, −∞ outside the support, where torch itself raises or extrapolates."""
+    inside = density.support.check(x)
+    beside = inside.unsqueeze(1) if inside.dim() < x.dim() else inside
+    log_prob: Tensor = density.log_prob(torch.where(beside, x, row)).masked_fill(~inside, -torch.inf)
+    return log_prob.sum(dim=1) if log_prob.dim() == 2 else log_prob  # independent columns
 
 
 def _arguments(function: Callable[..., Any]) -> list[str]:

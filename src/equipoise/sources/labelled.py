@@ -29,7 +29,11 @@ class Labelled:
 
     def __init__(self, rows: Any, labels: Any, weight: Any = None, *, replace: bool = False) -> None:  # noqa: ANN401
         table = as_rows(rows)
-        self.classes, codes = np.unique(np.asarray(labels), return_inverse=True)
+        names = np.asarray(labels)
+        if names.dtype.kind == "f" and np.isnan(names).any():
+            message = f"labels must not be NaN, and {int(np.isnan(names).sum())} are"
+            raise ValueError(message)
+        self.classes, codes = np.unique(names, return_inverse=True)
         if codes.shape != (table.shape[0],):
             message = f"labels must hold one label per row: expected ({table.shape[0]},), got {codes.shape}"
             raise ValueError(message)

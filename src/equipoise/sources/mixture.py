@@ -32,7 +32,8 @@ class Mixture:
             message = f"a mixture's parts need equally many columns, got {[part.features for part in self.parts]}"
             raise ValueError(message)
         shares = torch.ones(len(self.parts)) if weights is None else torch.as_tensor(weights)
-        if shares.shape != (len(self.parts),) or not bool((shares >= 0).all()) or not bool(shares.sum() > 0):
+        valid = shares.shape == (len(self.parts),) and bool(torch.isfinite(shares).all() & (shares >= 0).all())
+        if not valid or not bool(shares.sum() > 0):
             message = f"weights must hold one non-negative number per part ({len(self.parts)}), got {weights!r}"
             raise ValueError(message)
         self.shares = shares.to(torch.float64) / shares.sum()

@@ -24,11 +24,14 @@ class Order:
         self.replace = replace
         self._permutation = torch.empty(0, dtype=torch.long)
         self._position = 0
+        self._generator: Generator | None = None
 
     def take(self, count: int, generator: Generator) -> Tensor:
-        """The next ``count`` row numbers."""
+        """The next ``count`` row numbers; another generator starts another order, so that a seed repeats a push."""
         if self.replace:
             return torch.randint(self.n, (count,), generator=generator)
+        if generator is not self._generator:
+            self._generator, self._position = generator, len(self._permutation)
         parts: list[Tensor] = []
         while count > 0:
             if self._position == len(self._permutation):

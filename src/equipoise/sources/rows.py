@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Generator, Tensor
 
@@ -46,7 +47,9 @@ class Rows:
 
 def as_weights(weight: Any, rows: Tensor) -> Tensor:  # noqa: ANN401
     """Sample weights as a tensor, one per row, finite, non-negative and not all zero."""
-    values = torch.as_tensor(weight, dtype=rows.dtype).detach()
+    if not isinstance(weight, Tensor):
+        weight = torch.from_numpy(np.array(weight, dtype=np.float64))  # a copy: arrays may be read-only, or a frame's
+    values: Tensor = weight.detach().to(rows)
     if values.shape != (rows.shape[0],):
         message = f"weight must hold one number per row: expected ({rows.shape[0]},), got {tuple(values.shape)}"
         raise ValueError(message)

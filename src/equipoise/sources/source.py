@@ -35,7 +35,7 @@ def as_source(thing: Any) -> Source:  # noqa: ANN401  # whatever a user may hand
 
     if isinstance(thing, Source):
         return thing
-    if isinstance(thing, Tensor | np.ndarray):
+    if hasattr(thing, "__array__"):  # tensors, arrays and frames; a frame can be sampled too, but means its rows
         return Rows(thing)
     if hasattr(thing, "sample"):
         return Known(thing)
@@ -48,11 +48,10 @@ def as_source(thing: Any) -> Source:  # noqa: ANN401  # whatever a user may hand
 
 def as_rows(rows: Any, name: str = "rows") -> Tensor:  # noqa: ANN401  # arrays and tensors alike
     """Rows as an (n, d) floating-point tensor that owns no foreign memory it may write to."""
-    if isinstance(rows, Tensor):
-        table = rows.detach()
-    else:
-        array = np.asarray(rows)
-        table = torch.from_numpy(array.copy() if not array.flags.writeable else array)
+    table = rows.detach() if isinstance(rows, Tensor) else _from_array(np.asarray(rows), name)
+    if table.is_complex():
+        message = f"{name} must hold real numbers, got {table.dtype}"
+        raise TypeError(message)
     if not table.is_floating_point():
         table = table.to(torch.get_default_dtype())
     if table.dim() == 1:
@@ -65,3 +64,14 @@ def as_rows(rows: Any, name: str = "rows") -> Tensor:  # noqa: ANN401  # arrays 
         message = f"{name} must be finite: {bad} of {table.shape[0]} rows have NaN or infinity"
         raise ValueError(message)
     return table
+
+
+def _from_array(array: np.ndarray[Any, Any], name: str) -> Tensor:
+    """A tensor over the array's own memory where torch can use it, over a copy where it cannot."""
+    if array.dtype.kind not in "biufc":
+        message = f"{name} must hold numbers, got an array of {array.dtype}"
+        raise TypeError(message)
+    if array.dtype == np.longdouble:
+        array = array.astype(np.float64)
+    usable = array.flags.writeable and array.dtype.isnative and all(stride >= 0 for stride in array.strides)
+    return torch.from_numpy(array if usable else np.array(array, dtype=array.dtype.newbyteorder("="), order="C"))
