@@ -5,7 +5,7 @@ from math import inf
 import pytest
 import torch
 
-from equipoise import Interval
+from equipoise import Instance, Interval
 from equipoise.conditions import ANY_RANGE, NO_BALANCE, RANGE_IS_K, alone, bound_of, examine, sign_on
 from equipoise.interval import NEGATIVE, POSITIVE, REALS, UNIT
 
@@ -155,3 +155,31 @@ def test_sign_is_that_of_most_heights():
 def test_a_force_without_its_opponent(curve, interval, up, down):
     """The theorems at 1199 and 1274, entry by entry."""
     assert (alone(curve, interval, +1), alone(curve, interval, -1)) == (up, down)
+
+
+TEXTBOOK = {
+    "sigmoids, ∞/∞ beyond 710": (lambda u: 1 / (1 + torch.exp(u)), lambda u: torch.exp(u) / (1 + torch.exp(u))),
+    "one minus sigmoid, 0 beyond 37": (lambda u: 1 - torch.sigmoid(u), torch.sigmoid),
+    "one minus tanh, 0 beyond 19": (lambda u: 1 - torch.tanh(u), lambda u: 1 + torch.tanh(u)),
+}
+
+
+@pytest.mark.parametrize("pair", TEXTBOOK.values(), ids=TEXTBOOK)
+def test_textbook_forms_that_run_out_of_digits_balance_on_the_real_line(pair):
+    found = Instance("textbook", *pair)
+    assert found.interval == REALS
+    assert found.range == ANY_RANGE
+
+
+def test_a_magnitude_that_really_ends_is_not_taken_for_a_rounded_one():
+    ends = Instance("ends", lambda u: torch.clamp(30 - u, min=0.0), lambda u: torch.clamp(30 + u, min=0.0))
+    assert (ends.interval.low, ends.interval.high) == pytest.approx((-30.0, 30.0), abs=1e-12)
+    assert ends.range == ANY_RANGE
+
+
+def test_numbers_missing_where_r_has_not_gone_its_way_are_reported():
+    report = examine(
+        lambda u: torch.where(u > 100, torch.nan, 1.0), lambda u: torch.where(u > 0, 1 + u, 1 / (1 - u)), REALS
+    )
+    assert not report.feasible
+    assert any(condition.at is not None and condition.at > 100 for condition in failing(report))

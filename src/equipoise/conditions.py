@@ -26,6 +26,9 @@ NO_BALANCE = "no balance"
 
 _FLOOR = 1e-100  # a magnitude that fades below this is about to underflow
 _JUMP = 1e-3  # a step between neighbouring heights, relative to 1 + |M|, that no continuous magnitude takes
+_FAR = 30.0  # heights beyond which exponentials may run out of numbers
+_NOISE = 2.0**-52
+_GONE = 500.0  # |log R| beyond which a pair of magnitudes has nothing more to show
 _ONTO = 9.0  # |log R| that R must reach at both ends of K: z from 1e-4 to 1e4;
 _SHOWN = 4.0  # where float64 ends before that, this much must have been seen
 
@@ -79,7 +82,7 @@ class Report:
 
 def examine(up: Curve, down: Curve, interval: Interval) -> Report:
     """Evaluate the conditions of both theorems on the actual functions."""
-    u = interval.grid(1201)
+    u = in_reach(up, down, interval.grid(1201))
     a, b = up(u), down(u)
     sign = sign_on(up, down, interval)
     same = (sign * a > 0) & (sign * b > 0)
@@ -89,16 +92,19 @@ def examine(up: Curve, down: Curve, interval: Interval) -> Report:
     rising = torch.diff(values) > 0
     flat = torch.abs(torch.diff(values)) <= 1e-9  # too small a step for float64 to show,
     crowded = torch.diff(u[seen]) <= 1e-7 * (1 + torch.abs(u[seen][1:]))  # between heights too near each other
-    strictly = rising | (flat & crowded)
+    noise = _NOISE / torch.minimum(torch.abs(a[seen]), torch.abs(b[seen]))  # 1 − sigmoid(u) knows no better
+    noise = torch.where(noise > 1e-9, torch.clamp(noise, max=1.0), 0.0)
+    lost = torch.abs(torch.diff(values)) < noise[1:] + noise[:-1]
+    strictly = rising | (flat & crowded) | lost
     which = "positive" if sign > 0 else "negative"
     balance = (
         Condition(
-            f"M_up and M_down are {which} on K", "1137, condition 2", *_all(same | _faded(sign * a, sign * b), u)
+            f"M_up and M_down are {which} on K", "1137, condition 2", *_all(same | _faded(sign * a, sign * b, u), u)
         ),
         Condition(
             "M_up and M_down are continuous on K",
             "1137, condition 2",
-            *_continuous(up, down, interval.grid(1201, margin=1e-6)),
+            *_continuous(up, down, in_reach(up, down, interval.grid(1201, margin=1e-6))),
         ),
         Condition(
             f"R is strictly {'increasing' if sign > 0 else 'decreasing'} on K",
@@ -108,6 +114,20 @@ def examine(up: Curve, down: Curve, interval: Interval) -> Report:
         Condition("R takes every value in (0, ∞) on K", "1137, condition 1", _onto(up, down, interval, sign)),
     )
     return Report(interval, sign, balance, _unconstrained(up, down, interval))
+
+
+def in_reach(up: Curve, down: Curve, u: Tensor) -> Tensor:
+    """Heights without the outer stretches at which R has long gone its way, where textbook forms give ∞/∞ and 0/0."""
+    log_ratio = torch.abs(torch.log(torch.abs(down(u))) - torch.log(torch.abs(up(u))))
+    near = torch.nonzero(log_ratio <= _GONE).flatten()
+    if len(near) == 0:
+        return u
+    first, last = int(near[0]), int(near[-1])
+    if not (first > 0 and bool((log_ratio[first - 1] > _GONE) & (u[first] < -_FAR))):
+        first = 0
+    if not (last + 1 < len(u) and bool((log_ratio[last + 1] > _GONE) & (u[last] > _FAR))):
+        last = len(u) - 1
+    return u[first : last + 1]
 
 
 def _onto(up: Curve, down: Curve, interval: Interval, sign: int) -> bool:
@@ -220,7 +240,7 @@ def _without_underflow(push: Tensor, values: Tensor, u: Tensor) -> tuple[Tensor,
     return push[keep], u[keep]
 
 
-def _faded(a: Tensor, b: Tensor) -> Tensor:
+def _faded(a: Tensor, b: Tensor, u: Tensor) -> Tensor:
     """Outer heights at which a magnitude is 0 or ∞ only because float64 ends there (exp underflows before it is 0)."""
     alive = torch.nonzero((a > 0) & (b > 0) & torch.isfinite(a) & torch.isfinite(b)).flatten()
     faded = torch.zeros_like(a, dtype=torch.bool)
@@ -228,9 +248,14 @@ def _faded(a: Tensor, b: Tensor) -> Tensor:
         return faded
     for edge, outer in ((alive[0], slice(0, int(alive[0]))), (alive[-1], slice(int(alive[-1]) + 1, None))):
         sizes = torch.stack([a[edge], b[edge]])
-        if sizes.min().item() < _FLOOR or sizes.max().item() > 1.0 / _FLOOR:
+        if sizes.min().item() < _FLOOR or sizes.max().item() > 1.0 / _FLOOR or rounded_away(sizes, u[edge]):
             faded[outer] = (a[outer] >= 0) & (b[outer] >= 0)
     return faded
+
+
+def rounded_away(sizes: Tensor, u: Tensor) -> bool:
+    """Whether the smaller of two magnitudes has come to its last digit far out, as 1 − tanh(u) does near u = 19."""
+    return sizes.min().item() <= 16.0 * _NOISE * sizes.max().item() and abs(u.item()) > 5.0
 
 
 def _overflown(values: Tensor) -> Tensor:
@@ -268,7 +293,7 @@ def _jump(curve: Curve, u: Tensor) -> float | None:
     values = curve(u)
     if bool(torch.isnan(values).any()):
         return _nearest(u[torch.isnan(values)])
-    blown = torch.isinf(values) & ~_overflown(values) & (torch.abs(u) < 30.0)
+    blown = torch.isinf(values) & ~_overflown(values) & (torch.abs(u) < _FAR)
     if bool(blown.any()):
         return _nearest(u[blown])
     finite = torch.isfinite(values)

@@ -12,12 +12,13 @@ from math import inf
 import torch
 from torch import Tensor
 
-from equipoise.conditions import Curve
+from equipoise.conditions import Curve, rounded_away
 from equipoise.interval import REALS, Interval
 
 _FLOOR = 1e-150  # a magnitude that fades below this has underflowed; one that ends above it has ended
 _ROUNDING = 1e-12  # how far log R may seem to fall where it is flat
 _NOTHING = 1e-30  # an end nearer to 0 is 0: powers of such heights fade and grow by themselves
+_FAINT = 1e-9  # a magnitude that is this small long before it ends has been rounded away
 _FAR = 30.0  # where numbers run out beyond this height, only they do
 
 
@@ -66,10 +67,21 @@ def _end(up: Curve, down: Curve, u: Tensor, index: int, step: int, sign: float) 
     if not 0 <= index + step < len(u):
         return step * inf
     inside, outside = _bisect(goes_on, u[index].item(), u[index + step].item())
+    if outside != 0.0 and _rounded_away(up, down, inside, u, step):
+        return step * inf
     if outside == 0.0 or not any(_spent(side, inside) for side in (up, down)):
         return outside
     ahead = u[index + step :] if step > 0 else u[: index + step + 1].flip(0)
     return step * inf if abs(inside) > _FAR else _end_of_spent(up, down, outside, ahead, sign)
+
+
+def _rounded_away(up: Curve, down: Curve, end: float, u: Tensor, step: int) -> bool:
+    """Whether K seems to end only because a magnitude such as 1 − tanh(u) has lost its last digit."""
+    near = torch.tensor([end, 0.9 * end], dtype=torch.float64)
+    lost = rounded_away(torch.abs(torch.cat([up(near[:1]), down(near[:1])])), near[0])
+    beyond = u[u > end] if step > 0 else u[u < end]
+    faint = torch.minimum(torch.abs(up(near[1:])), torch.abs(down(near[1:]))).item() < _FAINT
+    return lost and faint and bool(((up(beyond) == 0) | (down(beyond) == 0)).all())
 
 
 def _end_of_spent(up: Curve, down: Curve, start: float, ahead: Tensor, sign: float) -> float:

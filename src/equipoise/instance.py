@@ -189,11 +189,11 @@ class Instance:
         """The paper's height f at relative height u."""
         return self.estimand.frame.height(u, log_base)
 
-    def log_ratio(self, u: Tensor) -> Tensor:
+    def log_ratio(self, u: Tensor, log_base: LogBase = None) -> Tensor:
         """The log density ratio log R(u) that a height stands for; the log of the least number below K."""
         if self.estimand.log_ratio is not None:
             return self.estimand.log_ratio(u)
-        ratio: Tensor = self.ratio(u)
+        ratio: Tensor = self.ratio(u, log_base)
         return torch.log(torch.clamp(ratio, min=torch.finfo(u.dtype).tiny))
 
     def forces(self, u: Tensor, batch: Batch) -> Tensor:

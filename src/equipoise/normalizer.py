@@ -40,6 +40,10 @@ def normalise(log_weight: Tensor) -> Normalizer:
     """Estimate log Z from log R(u) at rows of the base, (n,)."""
     values = log_weight.detach().to(torch.float64)
     n = len(values)
+    unusable = int((torch.isnan(values) | torch.isposinf(values)).sum())
+    if unusable:
+        message = f"{unusable} of {n} weights are NaN or infinite: the surface's heights overflow at rows of the base"
+        raise ValueError(message)
     log_sum = torch.logsumexp(values, dim=0).item()
     if log_sum == -inf:
         message = "no row of the base lies where the surface has weight: log Z cannot be estimated"

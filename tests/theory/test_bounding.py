@@ -11,7 +11,7 @@ from equipoise.theory import bound, consistent, cut_at, reverse_at
 
 EVERY = [pytest.param(inst, id=inst.label) for inst in [*eq.catalog.all(), eq.catalog.lsgan(1.0, 0.0)]]
 BALANCED = [case for case in EVERY if case.values[0].feasible and case.values[0].scalar]
-NORMS = [1, 3.5, math.inf]
+NORMS = [1, 3.5]
 
 
 def _base(inst, log_base=-1.3):
@@ -121,12 +121,12 @@ def test_thresholds_act_on_the_papers_height(lower, width, u, log_base):
     )
 
 
-def _land(inst, z_up, z_down, log_base=None, steps=6000):
+def _land(inst, z_up, z_down, log_base=None, steps=3000):
     """Where expected forces leave heights that are free of each other, from 0."""
     u = torch.zeros_like(z_up)
     extra = () if log_base is None else (log_base,)
     for step in range(steps):
-        rate = 2.0 / (1 + step / 200)
+        rate = 2.0 / (1 + step / 400)
         u = u + rate * (z_up * inst.up(u, *extra) - z_down * inst.down(u, *extra))
     return u
 
@@ -189,3 +189,9 @@ def test_refuses_thresholds_that_make_no_sense(limit, arguments, why):
 def test_the_pairing_survives():
     shuffled = replace(eq.catalog.get("logistic"), pairings=(pairings.CONDITIONAL_GENERATED,))
     assert bound(shuffled).pairing is pairings.CONDITIONAL_GENERATED
+
+
+def test_the_largest_norm_keeps_one_magnitude_at_one():
+    calm, u = bound(eq.catalog.get("log_ratio"), math.inf), torch.tensor([-1e4, -2.0, 0.0, 3.0, 1e4])
+    torch.testing.assert_close(calm.up(u), torch.exp(-u.clamp(min=0.0)))  # PSO-MAX
+    torch.testing.assert_close(calm.down(u), torch.exp(u.clamp(max=0.0)))

@@ -103,7 +103,12 @@ def test_nan_in_k_is_reported_with_its_height(up, down, where):
 
 
 def test_an_instance_that_turns_nan_beyond_the_probe_is_reported():
-    inst = eq.Instance("mine", up=lambda u: torch.where(u > 1e5, torch.nan, 1.0), down=torch.exp, interval=REALS)
+    inst = eq.Instance(
+        "mine",
+        up=lambda u: torch.where(u > 1e5, torch.nan, 1.0),
+        down=lambda u: torch.where(u > 0, 1 + u, 1 / (1 - u)),
+        interval=REALS,
+    )
     report = check(inst)
     assert report.verdict == "no balance"
     assert report.conditions[0].at > 1e5

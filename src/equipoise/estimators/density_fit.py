@@ -62,6 +62,10 @@ class Settings:
         if instance.pairing.name not in ("two-sided", "convolved"):
             message = f"{instance.label} samples a {instance.pairing.name} pair; Density samples rows against a base"
             raise ValueError(message)
+        if instance.ratio.needs_base:  # type: ignore[attr-defined]
+            message = f"{instance.label} holds the density in its own units, and Density works in standardised ones: "
+            message += "push it with eq.push, or take one of eq.catalog.search(estimand='log_density')"
+            raise ValueError(message)
         if not 0.0 < estimator.validation_fraction < 1.0:
             message = f"validation_fraction must lie between 0 and 1, got {estimator.validation_fraction!r}"
             raise ValueError(message)

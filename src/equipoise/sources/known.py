@@ -28,7 +28,9 @@ class Known:
             message = f"a known density needs sample and log_prob; {type(density).__name__} cannot be sampled"
             raise TypeError(message)
         self.density = density
-        self._seeded_by = next((a for a in ("generator", "random_state") if a in _arguments(density.sample)), None)
+        takes = _arguments(density.sample)
+        self._seeded_by = next((name for name in ("generator", "random_state") if name in takes), None)
+        self._takes_dtype = "dtype" in takes
         self._is_torch = isinstance(density, torch.distributions.Distribution)
         if self._is_torch and len(density.batch_shape) + len(density.event_shape) > 1:
             message = (
@@ -36,7 +38,7 @@ class Known:
                 f"{tuple(density.event_shape)} gives tables"
             )
             raise ValueError(message)
-        self._row = self._sample(1, torch.Generator().manual_seed(0))  # one that lies where the density does
+        self._row = self._sample(1, torch.Generator().manual_seed(0), torch.float64)  # lies where the density does
         self.features = self._row.shape[1]
 
     @property
@@ -46,11 +48,11 @@ class Known:
 
     def draw(self, out: Tensor, generator: Generator) -> None:
         """Fill ``out`` with independent rows."""
-        out.copy_(self._sample(out.shape[0], generator))
+        out.copy_(self._sample(out.shape[0], generator, out.dtype))
 
-    def _sample(self, n: int, generator: Generator) -> Tensor:
+    def _sample(self, n: int, generator: Generator, dtype: torch.dtype) -> Tensor:
         if self._seeded_by == "generator":
-            rows = self.density.sample(n, generator=generator)
+            rows = self.density.sample(n, generator=generator, **({"dtype": dtype} if self._takes_dtype else {}))
         else:
             rows = self._sample_seeded(n, int(torch.randint(2**31 - 1, (), generator=generator)))
         rows = torch.as_tensor(rows)

@@ -1,6 +1,6 @@
 """The same balance with calmer forces: bounded magnitudes, and magnitudes that stop at a height.
 
-    (M_up, M_down) / ‖(M_up, M_down)‖_p                          (Lemma 3274, Eq. BoundedFuncTransform 3290)
+    (M_up, M_down) / ‖(M_up, M_down)‖_p                          (Lemma 3277, Eq. BoundedFuncTransform 3290)
     M_up · cut_at(f, φ),   M_up · reverse_at(f, φ)               (Eqs. IHStopper 3736 and IHCutter 3776)
 
 Dividing both magnitudes by one positive function keeps R, and with it T and K; a threshold keeps them below it.

@@ -1,4 +1,4 @@
-"""A valid instance from the function wanted: Theorems 1115 (convergence), 4338 and 4660 (conditional ones).
+"""A valid instance from the function wanted: Theorems 1118 (convergence), 4338 and 4646 (conditional ones).
 
     M_up = sign/(1 + R/b),   M_down = sign·(R/b)/(1 + R/b)       R = T⁻¹,   b = 1 for ratios, b = p_down for densities
 
@@ -98,7 +98,7 @@ def _instance(ratio: Function, target: Function, K: Interval, sign: int, of: str
         target=(lambda z, log_base: target(z * torch.exp(log_base))) if against_base else target,
         estimand=Estimand(name, f"a function of {words}", tex, interval=K),
         pairings=(pairing,),
-        reference=Reference((), "Theorem 4338" if of == "conditional_density" else "Theorem 1115"),
+        reference=Reference((), "Theorem 4338" if of == "conditional_density" else "Theorem 1118"),
     )
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from equipoise import catalog
-from equipoise.conditions import Condition, Report
+from equipoise.conditions import Condition, Report, in_reach
 from equipoise.discovery import find_interval
 from equipoise.instance import Instance
 from equipoise.interval import REALS, Interval
@@ -99,7 +99,8 @@ def _broken(
             where = 0.0 if interval is None else interval.grid(33, reach=10.0)[0].item()
             return (Condition(str(error), "1137, condition 2", holds=False, at=where),)
         curves[name] = curve
-    u = (interval or find_interval(curves["M_up"], curves["M_down"])).grid(1201)
+    K = interval or find_interval(curves["M_up"], curves["M_down"])
+    u = in_reach(curves["M_up"], curves["M_down"], K.grid(1201))
     return tuple(_never_nan(name, curve, u) for name, curve in curves.items() if bool(torch.isnan(curve(u)).any()))
 
 

@@ -27,8 +27,12 @@ class History:
         self.step.append(step)
         self.up_height.append(up.mean().item())
         self.down_height.append(down.mean().item() if down.numel() else float("nan"))
-        self.up_force.append(-forces.clamp(max=0.0).sum().item())
-        self.down_force.append(forces.clamp(min=0.0).sum().item())
+        if down.numel():
+            up_force, down_force = -forces[:n_up].sum(), forces[n_up:].sum()
+        else:  # a batch without sides pushes each of its rows both ways
+            up_force, down_force = -forces.clamp(max=0.0).sum(), forces.clamp(min=0.0).sum()
+        self.up_force.append(up_force.item())
+        self.down_force.append(down_force.item())
         self.learning_rate.append(learning_rate)
 
     @property

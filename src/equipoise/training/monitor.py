@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, field
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import Any
 
 import torch
@@ -45,18 +45,26 @@ class HeldOut:
 
     def __call__(self, step: int, surface: nn.Module, history: History) -> bool:
         """Score the surface; True where it has not improved for long."""
+        score, se = self._score(surface)
+        self.scores.append((step, score))
+        if score > self.best or not self.state:
+            self.best, self.best_se, self.best_step = score, se, step
+            self.state = deepcopy(surface.state_dict())
+        return len(self.scores) - 1 - self._best_index() >= self.patience
+
+    def _score(self, surface: nn.Module) -> tuple[float, float]:
+        """The score and its standard error; −∞ where the heights give no density."""
         surface.train(mode=False)
         with torch.no_grad():
             gain = self.instance.log_ratio(surface(self.held_out))
-            normaliser = normalise(self.instance.log_ratio(surface(self.base_rows)))
+            log_weight = self.instance.log_ratio(surface(self.base_rows))
         surface.train()
+        try:
+            normaliser = normalise(log_weight)
+        except ValueError:
+            return -inf, inf
         score = gain.mean().item() - normaliser.log_z
-        self.scores.append((step, score))
-        if score > self.best:
-            self.best, self.best_step = score, step
-            self.best_se = sqrt(gain.var().item() / len(gain) + normaliser.se**2)
-            self.state = deepcopy(surface.state_dict())
-        return len(self.scores) - 1 - self._best_index() >= self.patience
+        return (score, sqrt(gain.var().item() / len(gain) + normaliser.se**2)) if isfinite(score) else (-inf, inf)
 
     def _best_index(self) -> int:
         return max(range(len(self.scores)), key=lambda i: self.scores[i][1])
