@@ -9,7 +9,6 @@ so a verdict is evidence of the same kind as a plot, not a proof; every failure 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 
@@ -17,18 +16,13 @@ import torch
 from torch import Tensor
 
 from equipoise.interval import Interval
-
-Curve = Callable[[Tensor], Tensor]
+from equipoise.reach import FAR, FLOOR, NOISE, Curve, faded, in_reach, overflown
 
 ANY_RANGE = "any range"
 RANGE_IS_K = "range must be K"
 NO_BALANCE = "no balance"
 
-_FLOOR = 1e-100  # a magnitude that fades below this is about to underflow
 _JUMP = 1e-3  # a step between neighbouring heights, relative to 1 + |M|, that no continuous magnitude takes
-_FAR = 30.0  # heights beyond which exponentials may run out of numbers
-_NOISE = 2.0**-52
-_GONE = 500.0  # |log R| beyond which a pair of magnitudes has nothing more to show
 _ONTO = 9.0  # |log R| that R must reach at both ends of K: z from 1e-4 to 1e4;
 _SHOWN = 4.0  # where float64 ends before that, this much must have been seen
 
@@ -92,14 +86,14 @@ def examine(up: Curve, down: Curve, interval: Interval) -> Report:
     rising = torch.diff(values) > 0
     flat = torch.abs(torch.diff(values)) <= 1e-9  # too small a step for float64 to show,
     crowded = torch.diff(u[seen]) <= 1e-7 * (1 + torch.abs(u[seen][1:]))  # between heights too near each other
-    noise = _NOISE / torch.minimum(torch.abs(a[seen]), torch.abs(b[seen]))  # 1 − sigmoid(u) knows no better
+    noise = NOISE / torch.minimum(torch.abs(a[seen]), torch.abs(b[seen]))  # 1 − sigmoid(u) knows no better
     noise = torch.where(noise > 1e-9, torch.clamp(noise, max=1.0), 0.0)
     lost = torch.abs(torch.diff(values)) < noise[1:] + noise[:-1]
     strictly = rising | (flat & crowded) | lost
     which = "positive" if sign > 0 else "negative"
     balance = (
         Condition(
-            f"M_up and M_down are {which} on K", "1137, condition 2", *_all(same | _faded(sign * a, sign * b, u), u)
+            f"M_up and M_down are {which} on K", "1137, condition 2", *_all(same | faded(sign * a, sign * b, u), u)
         ),
         Condition(
             "M_up and M_down are continuous on K",
@@ -116,20 +110,6 @@ def examine(up: Curve, down: Curve, interval: Interval) -> Report:
     return Report(interval, sign, balance, _unconstrained(up, down, interval))
 
 
-def in_reach(up: Curve, down: Curve, u: Tensor) -> Tensor:
-    """Heights without the outer stretches at which R has long gone its way, where textbook forms give ∞/∞ and 0/0."""
-    log_ratio = torch.abs(torch.log(torch.abs(down(u))) - torch.log(torch.abs(up(u))))
-    near = torch.nonzero(log_ratio <= _GONE).flatten()
-    if len(near) == 0:
-        return u
-    first, last = int(near[0]), int(near[-1])
-    if not (first > 0 and bool((log_ratio[first - 1] > _GONE) & (u[first] < -_FAR))):
-        first = 0
-    if not (last + 1 < len(u) and bool((log_ratio[last + 1] > _GONE) & (u[last] > _FAR))):
-        last = len(u) - 1
-    return u[first : last + 1]
-
-
 def _onto(up: Curve, down: Curve, interval: Interval, sign: int) -> bool:
     """Whether R comes from near 0 and goes far, over heights of every order of magnitude."""
     u = interval.grid(801, reach=1e30, margin=1e-30)
@@ -142,7 +122,7 @@ def _onto(up: Curve, down: Curve, interval: Interval, sign: int) -> bool:
 
     def asked(edge: int, end: int) -> float:
         sizes = torch.stack([a[edge], b[edge]])
-        spent = edge != end and bool((sizes.min() < _FLOOR) | (sizes.max() > 1.0 / _FLOOR))
+        spent = edge != end and bool((sizes.min() < FLOOR) | (sizes.max() > 1.0 / FLOOR))
         return _SHOWN if spent else _ONTO
 
     return bool((log_ratio[first] < -asked(first, 0)) & (log_ratio[last] > asked(last, len(u) - 1)))
@@ -228,7 +208,7 @@ def _without_underflow(push: Tensor, values: Tensor, u: Tensor) -> tuple[Tensor,
 
     def decays(edge: int) -> bool:
         size = abs(values[edge].item())
-        return size < _FLOOR or (size < 1e-6 and abs(u[edge].item()) > 1.0)
+        return size < FLOOR or (size < 1e-6 and abs(u[edge].item()) > 1.0)
 
     alive = torch.nonzero(push != 0).flatten()
     first, last = int(alive[0]), int(alive[-1])
@@ -238,35 +218,6 @@ def _without_underflow(push: Tensor, values: Tensor, u: Tensor) -> tuple[Tensor,
     if decays(first):
         keep[:first] = False
     return push[keep], u[keep]
-
-
-def _faded(a: Tensor, b: Tensor, u: Tensor) -> Tensor:
-    """Outer heights at which a magnitude is 0 or ∞ only because float64 ends there (exp underflows before it is 0)."""
-    alive = torch.nonzero((a > 0) & (b > 0) & torch.isfinite(a) & torch.isfinite(b)).flatten()
-    faded = torch.zeros_like(a, dtype=torch.bool)
-    if len(alive) == 0:
-        return faded
-    for edge, outer in ((alive[0], slice(0, int(alive[0]))), (alive[-1], slice(int(alive[-1]) + 1, None))):
-        sizes = torch.stack([a[edge], b[edge]])
-        if sizes.min().item() < _FLOOR or sizes.max().item() > 1.0 / _FLOOR or rounded_away(sizes, u[edge]):
-            faded[outer] = (a[outer] >= 0) & (b[outer] >= 0)
-    return faded
-
-
-def rounded_away(sizes: Tensor, u: Tensor) -> bool:
-    """Whether the smaller of two magnitudes has come to its last digit far out, as 1 − tanh(u) does near u = 19."""
-    return sizes.min().item() <= 16.0 * _NOISE * sizes.max().item() and abs(u.item()) > 5.0
-
-
-def _overflown(values: Tensor) -> Tensor:
-    """Outer stretches of ∞ behind numbers that had almost reached it: they grew out of float64, and did not jump."""
-    finite = torch.nonzero(torch.isfinite(values)).flatten()
-    overflown = torch.zeros_like(values, dtype=torch.bool)
-    if len(finite) == 0:
-        return overflown
-    for edge, outer in ((finite[0], slice(0, int(finite[0]))), (finite[-1], slice(int(finite[-1]) + 1, None))):
-        overflown[outer] = bool(torch.abs(values[edge]) > 1.0 / _FLOOR)
-    return overflown
 
 
 def _all(good: Tensor, u: Tensor) -> tuple[bool, float | None]:
@@ -293,7 +244,7 @@ def _jump(curve: Curve, u: Tensor) -> float | None:
     values = curve(u)
     if bool(torch.isnan(values).any()):
         return _nearest(u[torch.isnan(values)])
-    blown = torch.isinf(values) & ~_overflown(values) & (torch.abs(u) < _FAR)
+    blown = torch.isinf(values) & ~overflown(values) & (torch.abs(u) < FAR)
     if bool(blown.any()):
         return _nearest(u[blown])
     finite = torch.isfinite(values)

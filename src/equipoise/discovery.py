@@ -12,8 +12,8 @@ from math import inf
 import torch
 from torch import Tensor
 
-from equipoise.conditions import Curve, rounded_away
 from equipoise.interval import REALS, Interval
+from equipoise.reach import Curve, rounded_away
 
 _FLOOR = 1e-150  # a magnitude that fades below this has underflowed; one that ends above it has ended
 _ROUNDING = 1e-12  # how far log R may seem to fall where it is flat

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from equipoise.batch import Batch
-from equipoise.conditions import RANGE_IS_K, Curve, Report, alone, bound_of, examine, sign_on
+from equipoise.conditions import RANGE_IS_K, Report, alone, bound_of, examine, sign_on
 from equipoise.discovery import find_interval
 from equipoise.estimand import CUSTOM, Estimand
 from equipoise.forces import scalar_forces
@@ -25,6 +25,7 @@ from equipoise.frame import LogBase
 from equipoise.interval import REALS, Interval
 from equipoise.magnitude import DERIVED, Inverse, Magnitude, Quadrature, Quotient
 from equipoise.pairing import TWO_SIDED, Pairing
+from equipoise.reach import Curve
 from equipoise.reference import Printed, Reference
 
 __all__ = ["Estimand", "Instance", "Interval", "Printed", "Reference"]

@@ -14,10 +14,11 @@ import torch
 from torch import Tensor
 
 from equipoise import catalog
-from equipoise.conditions import Condition, Report, in_reach
+from equipoise.conditions import Condition, Report
 from equipoise.discovery import find_interval
 from equipoise.instance import Instance
 from equipoise.interval import REALS, Interval
+from equipoise.reach import in_reach
 from equipoise.theory.polarity import along, polar
 from equipoise.theory.written import Side, from_formulas, magnitudes
 
