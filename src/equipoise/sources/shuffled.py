@@ -1,0 +1,39 @@
+"""The product of two marginals: rows of one table beside rows of another, drawn independently.
+
+    [x_i, y_j],   i and j from two orders        p(x, y) = p_X(x)·p_Y(y)
+
+Against the table's own rows [x_i, y_i] the log ratio is the pointwise mutual information (line 5048).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Generator, Tensor
+
+from equipoise.sources.order import Order
+from equipoise.sources.source import as_rows
+
+
+class Shuffled:
+    """Two tables without their pairing.
+
+    Arguments:
+        left: Rows of the first columns, (n, d).
+        right: Rows of the last columns, (m, e); usually of the same table.
+        replace: Draw with replacement instead of by permutations.
+    """
+
+    log_prob = None
+
+    def __init__(self, left: Any, right: Any, *, replace: bool = False) -> None:  # noqa: ANN401
+        self.left, self.right = as_rows(left, "left"), as_rows(right, "right")
+        self.features = self.left.shape[1] + self.right.shape[1]
+        self._orders = Order(len(self.left), replace=replace), Order(len(self.right), replace=replace)
+
+    def draw(self, out: Tensor, generator: Generator) -> None:
+        """Fill ``out`` with independent halves."""
+        width = self.left.shape[1]
+        left, right = (order.take(out.shape[0], generator) for order in self._orders)
+        out[:, :width] = self.left[left]
+        out[:, width:] = self.right[right]
