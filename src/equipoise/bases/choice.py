@@ -45,21 +45,29 @@ def as_base(base: Any) -> Any:  # noqa: ANN401  # a name, a base, a torch distri
     return base
 
 
-def choose(rows: Tensor, weight: Tensor | None, held_out: Tensor, seed: int = 0) -> list[Scored]:
+def choose(
+    rows: Tensor, weight: Tensor | None, held_out: Tensor, seed: int = 0, held_out_weight: Tensor | None = None
+) -> list[Scored]:
     """Fit and score the candidates; the chosen one is first."""
     candidates: list[tuple[str, Base]] = [
         ("uniform", Uniform()),
         ("gaussian", Gaussian()),
         ("gaussian_mixture", GaussianMixture(seed=seed)),
     ]
-    scored = [_score(name, base.fit(rows, weight), held_out) for name, base in candidates]
+    scored = [
+        Scored(name, base, *weighted_mean(base.fit(rows, weight).log_prob(held_out), held_out_weight))
+        for name, base in candidates
+    ]
     best = max(scored, key=lambda s: s.score)
     simplest = next(s for s in scored if s.score >= best.score - (best.se if best.se < inf else 0.0))
     return [simplest, *sorted((s for s in scored if s is not simplest), key=lambda s: -s.score)]
 
 
-def _score(name: str, base: Base, held_out: Tensor) -> Scored:
-    log_prob = base.log_prob(held_out)
-    if not bool(torch.isfinite(log_prob).all()):
-        return Scored(name, base, -inf, inf)
-    return Scored(name, base, log_prob.mean().item(), log_prob.std().item() / sqrt(len(log_prob)))
+def weighted_mean(values: Tensor, weight: Tensor | None = None) -> tuple[float, float]:
+    """The mean of values (n,) and its standard error √(n/(n − 1)·Σ share²·(value − mean)²); (−∞, ∞) if one is −∞."""
+    if not bool(torch.isfinite(values).all()):
+        return -inf, inf
+    wide, n = values.detach().to(torch.float64), len(values)
+    share = torch.full_like(wide, 1.0 / n) if weight is None else weight.to(wide) / weight.sum()
+    mean = (share * wide).sum()
+    return mean.item(), sqrt(n / max(n - 1, 1) * (share**2 * (wide - mean) ** 2).sum().item())

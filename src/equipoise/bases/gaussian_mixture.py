@@ -76,7 +76,8 @@ class GaussianMixture(Base):
 def _fit_em(table: Any, components: int, seed: int) -> Any:  # noqa: ANN401  # scikit-learn carries no types
     from sklearn import mixture
     from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(1):  # on so few rows a second thread only waits for the first
         warnings.simplefilter("ignore", ConvergenceWarning)  # BIC judges what EM reached, converged or not
         return mixture.GaussianMixture(components, reg_covar=1e-4, max_iter=100, random_state=seed).fit(table)

@@ -26,6 +26,7 @@ from equipoise.plots.accessor import Plotter
 Array = NDArray[np.float64]
 
 _CHUNK = 65_536
+_FAR = 1e12  # deviations; beyond, the base alone decides, and a surface's sums would overflow
 
 
 class Density(BaseEstimator):
@@ -110,11 +111,15 @@ class Density(BaseEstimator):
         if self.surface_ is None:
             rows = self.base_.sample(n, generator=generator, dtype=torch.float64)
         else:
-            pool = self.base_.sample(max(20 * n, 20_000), generator=generator, dtype=torch.float64)
-            weight = torch.softmax(torch.cat([self._log_ratio(part)[0] for part in pool.split(_CHUNK)]), dim=0)
-            rows = pool[torch.multinomial(weight, n, replacement=True, generator=generator)]
+            parts = [min(_CHUNK, n - start) for start in range(0, n, _CHUNK)]
+            rows = torch.cat([self._resampled(part, generator) for part in parts])
         result: Array = rows.numpy()
         return result
+
+    def _resampled(self, n: int, generator: torch.Generator) -> Tensor:
+        pool = self.base_.sample(max(20 * n, 20_000), generator=generator, dtype=torch.float64)
+        weight = torch.softmax(torch.cat([self._log_ratio(part)[0] for part in pool.split(_CHUNK)]), dim=0)
+        return pool[torch.multinomial(weight, n, replacement=True, generator=generator)]
 
     @property
     def plot(self) -> Plotter:
@@ -145,6 +150,7 @@ class Density(BaseEstimator):
         self.selection_ = fitted.selection
         self.history_ = fitted.history
         self.n_features_in_ = features
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
 
@@ -161,7 +167,7 @@ class Density(BaseEstimator):
             u = self.instance_.target(torch.ones(len(rows), dtype=torch.float64))
             return torch.zeros_like(u), u
         with torch.no_grad():
-            u = self.surface_((rows - self.shift_) / self.scale_)
+            u = self.surface_(torch.clamp((rows - self.shift_) / self.scale_, -_FAR, _FAR))
         return self.instance_.log_ratio(u), u
 
     def _columns(self, table: Table) -> Table:

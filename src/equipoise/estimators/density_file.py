@@ -6,16 +6,17 @@ document: instance, base, surface, units, selection        tensors: base.*, surf
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from equipoise import catalog
-from equipoise.bases import BASES, Base
+from equipoise.bases import BASES, Rescaled
 from equipoise.estimators.density_fit import Fitted
 from equipoise.normalizer import Normalizer
-from equipoise.surfaces import build, describe
+from equipoise.surfaces import build, describe, size
 from equipoise.training.history import History
 
 Document = dict[str, Any]
@@ -23,27 +24,23 @@ Document = dict[str, Any]
 
 def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN401  # a fitted Density
     """Everything that scoring and sampling need."""
-    base, instance = model.standard_base_, model.instance_
-    names = {kind: name for name, kind in BASES.items()}
-    if type(base) not in names:
-        message = f"a density over a {type(base.density).__name__} cannot go into a model file: use a base of eq.bases"
-        raise TypeError(message)
+    instance = model.instance_
     if instance.name not in catalog.names():
         message = f"{instance.label} is not in the catalogue, and a model file holds no code: it cannot be saved"
         raise TypeError(message)
     if not all(isinstance(value, str | int | float) for value in instance.parameters.values()):
         message = f"{instance.label} holds a function, and a model file holds no code: it cannot be saved"
         raise TypeError(message)
-    tensors = {f"base.{key}": value for key, value in base.state().items()}
+    base, tensors = _of_base(model.standard_base_)
     tensors |= {"shift": model.shift_, "scale": model.scale_}
     if model.surface_ is not None:
         tensors |= {f"surface.{key}": value for key, value in model.surface_.state_dict().items()}
     document = {
         "instance": {"name": instance.name, "parameters": dict(instance.parameters)},
-        "base": {"name": names[type(base)], "parameters": base.parameters()},
+        "base": base,
         "surface": None if model.surface_ is None else describe(model.surface_),
         "log_normalizer": [model.log_normalizer_, model.log_normalizer_se_],
-        "selection": model.selection_,
+        "selection": [{key: _number(value) for key, value in row.items()} for row in model.selection_],
         "history": asdict(model.history_),
         "features": model.n_features_in_,
         "names": [str(name) for name in getattr(model, "feature_names_in_", ())],
@@ -55,22 +52,62 @@ def from_document(document: Document, tensors: dict[str, Tensor]) -> tuple[Fitte
     """A fitted density, its number of columns and their names."""
     instance = catalog.get(document["instance"]["name"], **document["instance"]["parameters"])
     features = _count(document["features"])
-    base: Base = BASES[document["base"]["name"]](**document["base"]["parameters"]).load_state(_part(tensors, "base."))
-    shift, scale = (_column(tensors[name], features) for name in ("shift", "scale"))
-    if base.features != features or not bool((scale > 0).all()):
-        message = "the base and the units disagree with the number of columns"
+    if not (instance.scalar and instance.feasible):
+        message = f"no density follows from {instance.label}"
         raise ValueError(message)
-    surface = None
-    if document["surface"] is not None:
-        surface = build(document["surface"]).double()
-        surface.load_state_dict(_part(tensors, "surface."))
-        surface.train(mode=False)
+    shift, scale = (_column(tensors[name], features) for name in ("shift", "scale"))
+    base = _to_base(document["base"], tensors)
+    surface = None if document["surface"] is None else _to_surface(document["surface"], _part(tensors, "surface."))
+    probe = torch.zeros(1, features, dtype=torch.float64)
+    answers = [base.log_prob(probe), *([] if surface is None else [surface(probe)])]
+    if any(answer.shape != (1,) or bool(torch.isnan(answer)) for answer in answers) or not bool((scale > 0).all()):
+        message = "the base, the surface and the units do not fit together"
+        raise ValueError(message)
     log_z, se = (float(value) for value in document["log_normalizer"])
-    history = History(**document["history"])
-    selection = [dict(row) for row in document["selection"]]
+    if not (isfinite(log_z) and isfinite(se)):
+        message = f"log Z must be finite, got {log_z} ± {se}"
+        raise ValueError(message)
+    history, rows = History(**document["history"]), document["selection"]
+    selection = [{key: value if key == "name" else float(value) for key, value in row.items()} for row in rows]
     normalizer = Normalizer(log_z, se, float("nan"), 0)
     names = tuple(str(name) for name in document["names"])
+    if len(names) not in {0, features}:
+        message = f"{len(names)} names for {features} columns"
+        raise ValueError(message)
     return Fitted(instance, base, surface, shift, scale, normalizer, selection, history), features, names
+
+
+def _of_base(base: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN401
+    """A fitted base, or one that was given in the table's units and is rescaled from them."""
+    inner = base.density if isinstance(base, Rescaled) else base
+    names = {kind: name for name, kind in BASES.items()}
+    if type(inner) not in names:
+        message = f"a density over a {type(inner).__name__} cannot go into a model file: use a base of eq.bases"
+        raise TypeError(message)
+    tensors = {f"base.{key}": value for key, value in inner.state().items()}
+    if inner is not base:
+        tensors |= {"given.shift": base.shift, "given.scale": base.scale}
+    document = {"name": names[type(inner)], "parameters": inner.parameters(), "given": inner is not base}
+    return document, tensors
+
+
+def _to_base(document: Document, tensors: dict[str, Tensor]) -> Any:  # noqa: ANN401
+    base = BASES[document["name"]](**document["parameters"]).load_state(_part(tensors, "base."))
+    return Rescaled(base, tensors["given.shift"], tensors["given.scale"]) if document["given"] else base
+
+
+def _to_surface(blueprint: Document, state: dict[str, Tensor]) -> nn.Module:
+    if size(blueprint) != sum(tensor.numel() for tensor in state.values()):
+        message = "the surface's weights are not those of its blueprint"
+        raise ValueError(message)
+    surface = build(blueprint).double()
+    surface.load_state_dict(state)
+    return surface.train(mode=False)
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401
+    """A number that JSON can hold; it has no infinities, so these go as words that ``float`` reads."""
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -1,23 +1,25 @@
 """One file for a fitted model: safetensors, its metadata a versioned JSON document. Loading runs no code.
 
-    { tensors by name },   metadata["equipoise"] = {"version": 1, "kind": "density", …}
+    { tensors by name },   metadata["equipoise"] = {"version": 1, "kind": "density", …},   metadata["sha256"] of both
 
-What a file may name is listed here and in the catalogue; every field is checked before it is used.
+What a file may name is listed here and in the catalogue; every field is checked before it is used. The digest finds
+damage; it is no signature.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import tempfile
+import secrets
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from torch import Tensor
+from torch import Tensor, uint8
 
 VERSION = 1
-_KEY = "equipoise"
+_KEY, _DIGEST = "equipoise", "sha256"
 # Estimators stand above this module, so a kind names its class by its place; nothing else can be named.
 _KINDS = {"density": ("equipoise.estimators.density", "Density")}
 
@@ -46,17 +48,18 @@ def save(model: Saved, path: str | Path) -> None:
         raise TypeError(message)
     document, tensors = model.to_document()
     header = json.dumps({"version": VERSION, "kind": model.kind, **document}, allow_nan=False)
-    content = to_bytes({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, metadata={_KEY: header})
+    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    content = to_bytes(whole, metadata={_KEY: header, _DIGEST: _digest(header, whole)})
     target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with beside.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(target)
+        beside.replace(target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
 
 
@@ -66,8 +69,8 @@ def load(path: str | Path) -> Any:  # noqa: ANN401  # the estimator that was sav
     module, name = _KINDS[document["kind"]]
     try:
         return getattr(import_module(module), name).from_document(document, tensors)
-    except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
-        message = f"{path}: damaged model file ({type(error).__name__}: {str(error).splitlines()[0]})"
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
+        message = f"{path}: damaged model file ({type(error).__name__}: {' '.join(str(error).split())})"
         raise ModelFileError(message) from None
 
 
@@ -79,17 +82,17 @@ def _read(path: Path) -> tuple[Document, dict[str, Tensor]]:
         raise ModelFileError(message)
     try:
         with safe_open(path, framework="pt") as file:
-            header = (file.metadata() or {}).get(_KEY)
+            metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a mapping
     except (SafetensorError, OSError, UnicodeDecodeError) as error:
         message = f"{path}: not a model file ({str(error).splitlines()[0]})"
         raise ModelFileError(message) from None
-    if header is None:
+    if _KEY not in metadata:
         message = f"{path}: a safetensors file, but not one that equipoise wrote"
         raise ModelFileError(message)
     try:
-        document = json.loads(header)
-    except json.JSONDecodeError:
+        document = json.loads(metadata[_KEY])
+    except (json.JSONDecodeError, RecursionError):
         document = None
     if not isinstance(document, dict) or not isinstance(document.get("version"), int):
         message = f"{path}: its equipoise header is damaged"
@@ -97,7 +100,20 @@ def _read(path: Path) -> tuple[Document, dict[str, Tensor]]:
     if document["version"] > VERSION:
         message = f"{path}: written by a later equipoise (format {document['version']}, this one reads up to {VERSION})"
         raise ModelFileError(message)
+    if metadata.get(_DIGEST) != _digest(metadata[_KEY], tensors):
+        message = f"{path}: damaged model file (its contents do not match their digest)"
+        raise ModelFileError(message)
     if document.get("kind") not in _KINDS:
         message = f"{path}: holds an unknown kind of model, {document.get('kind')!r}"
         raise ModelFileError(message)
     return document, tensors
+
+
+def _digest(header: str, tensors: dict[str, Tensor]) -> str:
+    """Of the document and of every tensor's name, type, shape and bytes."""
+    digest = hashlib.sha256(header.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
+        digest.update(tensor.reshape(-1).view(uint8).numpy().tobytes())
+    return digest.hexdigest()

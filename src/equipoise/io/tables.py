@@ -46,13 +46,19 @@ def to_table(X: Any, name: str = "X") -> Table:  # noqa: ANN401  # whatever a us
     if isinstance(X, Table):
         return X
     if hasattr(X, "detach"):
-        return Table(_numbers(X.detach().cpu().numpy(), name))
+        tensor = X.detach().cpu()
+        return Table(_numbers((tensor if tensor.is_complex() else tensor.double()).numpy(), name))
     if hasattr(X, "toarray"):
         message = f"{name} is a sparse matrix of shape {X.shape}; pass X.toarray() if it fits into memory"
         raise TypeError(message)
+    if hasattr(X, "collect"):
+        message = f"{name} is a lazy frame; pass {name}.collect()"
+        raise TypeError(message)
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         return _from_frame(X, name)
-    return Table(_numbers(np.asarray(X), name))
+    if np.ma.isMaskedArray(X):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    return Table(_numbers(X, name))
 
 
 def read_table(path: str | Path) -> Table:
@@ -68,9 +74,12 @@ def read_table(path: str | Path) -> Table:
 
     try:
         frame = csv.read_csv(file)
-        if all(_is_number(name) for name in frame.column_names):  # the first line is data, not names
-            frame = csv.read_csv(file, read_options=csv.ReadOptions(autogenerate_column_names=True))
-    except ArrowInvalid as error:
+        names = [column.strip() for column in frame.column_names]
+        if any(map(_is_number, names)) and all(_is_number(name) or not name for name in names):
+            frame = csv.read_csv(file, read_options=csv.ReadOptions(autogenerate_column_names=True))  # a line of data
+        else:
+            frame = frame.rename_columns(names)
+    except (ArrowInvalid, UnicodeDecodeError) as error:
         message = f"{file}: not a CSV table ({str(error).splitlines()[0]})"
         raise ValueError(message) from None
     return _from_frame(frame, str(file))
@@ -79,36 +88,39 @@ def read_table(path: str | Path) -> Table:
 def _from_frame(frame: Any, name: str) -> Table:  # noqa: ANN401
     import narwhals as nw
 
-    columns = nw.from_native(frame, eager_only=True)
-    names = tuple(str(column) for column in columns.columns)
-    if len(set(names)) < len(names):
-        repeated = sorted({column for column in names if names.count(column) > 1})
+    given = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
+    if len(set(given)) < len(given):
+        repeated = sorted({str(column) for column in given if given.count(column) > 1})
         message = f"{name}: column names must differ, but {', '.join(map(repr, repeated))} stands more than once"
         raise ValueError(message)
-    if columns.shape[0] == 0 or columns.shape[1] == 0:
+    columns = nw.from_native(frame, eager_only=True)
+    if 0 in columns.shape:
         message = f"{name} is empty: {columns.shape[0]} rows, {columns.shape[1]} columns"
         raise ValueError(message)
-    series = {column: columns[column] for column in columns.columns}
-    text = [str(c) for c, s in series.items() if not (s.dtype.is_numeric() or s.dtype == nw.Boolean)]
-    empty = [c for c in text if series[c].null_count() == len(series[c])]
-    if text and text != empty:
-        examples = ", ".join(f"{c!r} ({_first_text(series[c])!r})" for c in text if c not in empty)
+    series = dict(zip(given, columns.iter_columns(), strict=True))
+    empty = [c for c, s in series.items() if s.null_count() == len(s)]
+    text = [c for c, s in series.items() if not (s.dtype.is_numeric() or s.dtype == nw.Boolean) and c not in empty]
+    if text:
+        examples = ", ".join(f"{c!r} ({_first_text(series[c])!r})" for c in text)
         message = f"{name}: not numbers in column {examples}; leave such columns out or encode them"
         raise ValueError(message)
-    missing = {str(c): int(s.null_count()) for c, s in series.items() if s.null_count()}
+    missing = {c: int(s.null_count()) for c, s in series.items() if s.null_count()}
     if missing:
         counts = ", ".join(f"{c!r}: {count}" for c, count in missing.items())
         message = f"{name}: missing cells (by column, {counts}); fill or drop those rows"
         raise ValueError(message)
     values = np.column_stack([s.cast(nw.Float64).to_numpy() for s in series.values()])
+    names = tuple(given) if all(isinstance(column, str) for column in given) else ()  # numbers only count columns
     return Table(_numbers(values, name, names), names)
 
 
-def _numbers(array: NDArray[Any], name: str, names: tuple[str, ...] = ()) -> NDArray[np.float64]:
-    if np.iscomplexobj(array):
-        message = f"{name}: Complex data not supported: rows must be real numbers"
-        raise ValueError(message)
+def _numbers(rows: Any, name: str, names: tuple[str, ...] = ()) -> NDArray[np.float64]:  # noqa: ANN401
     try:
+        array = np.asarray(rows)
+        if array.dtype.kind in "cmM":
+            kind = "Complex" if array.dtype.kind == "c" else "Date and time"
+            message = f"{kind} data not supported: rows must be real numbers"
+            raise ValueError(message)
         values = np.array(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         message = f"{name} must hold numbers: {error}"
@@ -126,7 +138,7 @@ def _numbers(array: NDArray[Any], name: str, names: tuple[str, ...] = ()) -> NDA
     bad = ~np.isfinite(values)
     if bad.any():
         counts = bad.sum(axis=0)
-        where = ", ".join(f"{names[i] if names else i!r}: {counts[i]}" for i in np.flatnonzero(counts))
+        where = ", ".join(f"{names[i] if names else int(i)!r}: {counts[i]}" for i in np.flatnonzero(counts))
         message = f"{name} contains NaN or infinity (by column, {where}); fill or drop those rows"
         raise ValueError(message)
     return values

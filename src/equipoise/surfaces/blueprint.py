@@ -1,6 +1,6 @@
 """A surface as data and back: what a model file needs to build it again without running anyone's code.
 
-describe(surface) → JSON,   build(JSON) → surface
+describe(surface) → JSON,   size(JSON) → how many numbers it holds,   build(JSON) → surface
 """
 
 from __future__ import annotations
@@ -42,6 +42,24 @@ def build(blueprint: Blueprint) -> nn.Module:
         message = f"unknown surface {kind!r}; known are {', '.join(_BUILDERS)}"
         raise ValueError(message)
     return _BUILDERS[kind](blueprint)
+
+
+def size(blueprint: Blueprint) -> int:
+    """How many numbers the surface will hold, known before it is built: a file cannot ask for more than it brings."""
+    kind = blueprint.get("type")
+    if kind == "in_range":
+        return size(blueprint["surface"])
+    if kind == "standardise":
+        return size(blueprint["surface"]) + 2 * _count(blueprint["features"])
+    features, width, layers, outputs = (_count(blueprint[key]) for key in ("features", "width", "layers", "outputs"))
+    return (features + 1) * width + (layers - 1) * (width + 1) * width + (width + 1) * outputs
+
+
+def _count(value: Any) -> int:  # noqa: ANN401
+    if not isinstance(value, int) or value < 1:
+        message = f"a surface is counted in positive integers, got {value!r}"
+        raise ValueError(message)
+    return value
 
 
 def _fully_connected(blueprint: Blueprint) -> nn.Module:

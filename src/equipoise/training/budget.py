@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from numbers import Integral
 from time import perf_counter
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -19,16 +20,24 @@ def steps_of(budget: int | str, trial: Callable[[int], object]) -> int:
         budget: A number of steps, or a time such as ``"90s"``, ``"5m"`` or ``"1h"``.
         trial: Makes so many steps on a copy, for the calibration.
     """
-    if isinstance(budget, int) and not isinstance(budget, bool):
+    given = read(budget)
+    if isinstance(given, int):
+        return given
+    trial(3)
+    start = perf_counter()
+    trial(20)
+    return max(1, round(given * 20 / (perf_counter() - start)))
+
+
+def read(budget: int | str) -> int | float:
+    """A number of steps as an int, or a time in seconds as a float."""
+    if isinstance(budget, Integral) and not isinstance(budget, bool):
         if budget < 0:
             message = f"a budget in steps must not be negative, got {budget}"
             raise ValueError(message)
-        return budget
+        return int(budget)
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh])\s*", budget) if isinstance(budget, str) else None
     if match is None:
         message = f"budget must be 'auto', a number of steps, or a time such as '90s' or '5m'; got {budget!r}"
         raise ValueError(message)
-    trial(3)
-    start = perf_counter()
-    trial(20)
-    return max(1, round(float(match[1]) * _UNITS[match[2]] * 20 / (perf_counter() - start)))
+    return float(match[1]) * _UNITS[match[2]]

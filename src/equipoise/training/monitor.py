@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from equipoise.bases.choice import weighted_mean
 from equipoise.instance import Instance
 from equipoise.normalizer import normalise
 from equipoise.training.history import History
@@ -28,6 +29,7 @@ class HeldOut:
         instance: Whose heights the surface holds.
         held_out: Rows of the up density that are not pushed.
         base_rows: Rows of the base, fixed for the whole push.
+        weight: Sample weights of the held-out rows; all alike where it is None.
         every: Steps between scores.
         patience: Scores without a new best after which the push ends.
     """
@@ -35,6 +37,7 @@ class HeldOut:
     instance: Instance
     held_out: Tensor
     base_rows: Tensor
+    weight: Tensor | None = None
     every: int = 50
     patience: int = 8
     best: float = -inf
@@ -63,8 +66,9 @@ class HeldOut:
             normaliser = normalise(log_weight)
         except ValueError:
             return -inf, inf
-        score = gain.mean().item() - normaliser.log_z
-        return (score, sqrt(gain.var().item() / len(gain) + normaliser.se**2)) if isfinite(score) else (-inf, inf)
+        mean, se = weighted_mean(gain, self.weight)
+        score = mean - normaliser.log_z
+        return (score, sqrt(se**2 + normaliser.se**2)) if isfinite(score) else (-inf, inf)
 
     def _best_index(self) -> int:
         return max(range(len(self.scores)), key=lambda i: self.scores[i][1])
