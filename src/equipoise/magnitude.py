@@ -98,6 +98,11 @@ class Quotient:
     up: Magnitude
     down: Magnitude
 
+    @property
+    def needs_base(self) -> bool:
+        """Whether a magnitude depends on the base."""
+        return self.up.needs_base or self.down.needs_base
+
     def __call__(self, u: Tensor, log_base: LogBase = None) -> Tensor:
         """The density ratio at which the forces balance at height u."""
         return self.down(u, log_base) / self.up(u, log_base)

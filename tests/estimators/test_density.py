@@ -54,7 +54,7 @@ def circled():
     return Density(base="gaussian", budget=300, random_state=0).fit(RING)
 
 
-# --- what it is a density of -------------------------------------------------------------------------------------------
+# --- what it is a density of ------------------------------------------------------------------------------------------
 
 
 def test_it_integrates_to_one_in_one_dimension():

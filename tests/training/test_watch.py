@@ -107,7 +107,7 @@ def test_it_stops_when_patience_ends():
     assert follow(monitor(patience=2), [0.1, 0.2, 0.3, 0.4, 0.5]) == [False] * 5
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e305])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
 def test_heights_that_are_no_density_score_below_all_others(bad):
     watch = monitor(patience=2)
     assert follow(watch, [bad, 0.4, bad, bad]) == [False, False, False, True]

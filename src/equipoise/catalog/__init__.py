@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from equipoise.catalog import bibliography, classification, conditional, critic, density, ratio
+from equipoise.catalog import bibliography, by_name, classification, conditional, critic, density, ratio
 from equipoise.catalog.registry import (
     UnknownInstanceError,
     all,  # noqa: A004  # the fixed public name
@@ -28,6 +28,7 @@ __all__ = [
     "UnknownInstanceError",
     "all",
     "bibliography",
+    "by_name",
     "classification",
     "conditional",
     "critic",

@@ -25,7 +25,7 @@ Document = dict[str, Any]
 def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN401  # a fitted Density
     """Everything that scoring and sampling need."""
     instance = model.instance_
-    if instance.name not in catalog.names():
+    if not catalog.by_name.belongs(instance):
         message = f"{instance.label} is not in the catalogue, and a model file holds no code: it cannot be saved"
         raise TypeError(message)
     if not all(isinstance(value, str | int | float) for value in instance.parameters.values()):

@@ -18,12 +18,13 @@ from torch import Tensor, nn
 
 from equipoise import catalog
 from equipoise.bases import Base, Rescaled, as_base, choose
+from equipoise.bases.choice import weighted_mean
 from equipoise.instance import Instance
 from equipoise.normalizer import Normalizer, normalise
 from equipoise.sources.pair import Pair
 from equipoise.sources.rows import Rows, as_weights
 from equipoise.surfaces import FullyConnected, InRange
-from equipoise.training.budget import steps_of
+from equipoise.training.budget import read, steps_of
 from equipoise.training.history import History
 from equipoise.training.monitor import HeldOut
 from equipoise.training.progress import Progress
@@ -46,7 +47,7 @@ class Settings:
     budget: int | str
     validation_fraction: float
     seed: int
-    device: str
+    device: torch.device
     verbose: int
 
     @classmethod
@@ -66,10 +67,14 @@ class Settings:
             message = f"{instance.label} holds the density in its own units, and Density works in standardised ones: "
             message += "push it with eq.push, or take one of eq.catalog.search(estimand='log_density')"
             raise ValueError(message)
+        if not (isinstance(estimator.surface, nn.Module) or estimator.surface == "auto"):
+            message = f"surface must be 'auto' or a torch module, got {estimator.surface!r}"
+            raise TypeError(message)
+        if not (isinstance(estimator.budget, str) and estimator.budget == "auto"):
+            read(estimator.budget)
         if not 0.0 < estimator.validation_fraction < 1.0:
             message = f"validation_fraction must lie between 0 and 1, got {estimator.validation_fraction!r}"
             raise ValueError(message)
-        device = ("cuda" if torch.cuda.is_available() else "cpu") if estimator.device == "auto" else estimator.device
         return cls(
             instance,
             estimator.base,
@@ -77,9 +82,29 @@ class Settings:
             estimator.budget,
             estimator.validation_fraction,
             seed_of(estimator.random_state),
-            device,
+            _device(estimator.device),
             int(estimator.verbose),
         )
+
+
+def _device(name: Any) -> torch.device:  # noqa: ANN401
+    try:
+        return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name)
+    except (RuntimeError, TypeError):
+        message = f"device must be 'auto', 'cpu' or a torch device, got {name!r}"
+        raise ValueError(message) from None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Standardised rows, with their weights where they have any."""
+
+    rows: Tensor
+    weight: Tensor | None
+
+    @classmethod
+    def of(cls, rows: Tensor, weight: Tensor | None, index: Tensor) -> _Part:
+        return cls(rows[index], None if weight is None else weight[index])
 
 
 @dataclass(frozen=True)
@@ -99,20 +124,20 @@ class Fitted:
 def fit_density(values: np.ndarray[Any, Any], sample_weight: Any, settings: Settings) -> Fitted:  # noqa: ANN401
     """Fit base, surface and normaliser to rows (n, d)."""
     rows = torch.from_numpy(values)
-    weight = None if sample_weight is None else as_weights(sample_weight, rows)
+    weight = None
+    if sample_weight is not None:
+        weight = as_weights(sample_weight, rows)
+        rows, weight = rows[weight > 0.0], weight[weight > 0.0]
     shift, scale = _units(rows)
-    standard = (rows - shift) / scale
-    train, held_out = _split(len(rows), settings)
-    train_weight = None if weight is None else weight[train]
-    bases = _bases(standard[train], train_weight, standard[held_out], shift, scale, settings)
+    train, held_out = (_Part.of((rows - shift) / scale, weight, index) for index in _split(len(rows), settings))
+    bases = _bases(train, held_out, shift, scale, settings)
     base = bases[0]["base"]
     units = torch.log(scale).sum().item()
     selection = [{"name": b["name"], "score": b["score"] - units, "se": b["se"], "weight": 0.0} for b in bases]
     surface, gain, se, history = None, 0.0, 0.0, History()
-    steps = _steps(settings, len(train))
+    steps = _steps(settings, len(train.rows))
     if len(rows) >= _FEWEST_ROWS and steps != 0:
-        pair = Pair(Rows(standard[train], train_weight), base)
-        surface, gain, se, history = _push(pair, standard[held_out], base, steps, settings)
+        surface, gain, se, history = _push(train, held_out, base, steps, settings)
         name = f"{settings.instance.label} over {bases[0]['name']}"
         selection.append({"name": name, "score": selection[0]["score"] + gain, "se": se, "weight": 0.0})
     if surface is None or not gain > se:
@@ -144,68 +169,58 @@ def _split(n: int, settings: Settings) -> tuple[Tensor, Tensor]:
     return order[cut:], order[:cut]
 
 
-def _bases(
-    train: Tensor, weight: Tensor | None, held_out: Tensor, shift: Tensor, scale: Tensor, settings: Settings
-) -> list[dict[str, Any]]:
+def _bases(train: _Part, held_out: _Part, shift: Tensor, scale: Tensor, settings: Settings) -> list[dict[str, Any]]:
     """The candidate bases in standardised units, the chosen one first."""
     if isinstance(settings.base, str) and settings.base == "auto":
-        if len(held_out) < 20:
-            return [_scored("gaussian", as_base("gaussian").fit(train, weight), held_out)]
-        scored = choose(train, weight, held_out, settings.seed)
+        if len(held_out.rows) < 20:
+            return [_scored("gaussian", as_base("gaussian").fit(train.rows, train.weight), held_out)]
+        scored = choose(train.rows, train.weight, held_out.rows, settings.seed, held_out.weight)
         return [{"name": s.name, "base": s.base, "score": s.score, "se": s.se} for s in scored]
     base = as_base(settings.base)
     if isinstance(base, Base) and not base.is_fitted:
-        base = deepcopy(base).fit(train, weight)
+        base = deepcopy(base).fit(train.rows, train.weight)
     else:
         base = Rescaled(base, -shift / scale, 1.0 / scale)  # given in the table's units
     name = settings.base if isinstance(settings.base, str) else type(settings.base).__name__
     return [_scored(name, base, held_out)]
 
 
-def _scored(name: str, base: Any, held_out: Tensor) -> dict[str, Any]:  # noqa: ANN401
-    log_prob = base.log_prob(held_out)
-    return {
-        "name": name,
-        "base": base,
-        "score": log_prob.mean().item(),
-        "se": log_prob.std().item() / len(log_prob) ** 0.5,
-    }
+def _scored(name: str, base: Any, held_out: _Part) -> dict[str, Any]:  # noqa: ANN401
+    score, se = weighted_mean(base.log_prob(held_out.rows), held_out.weight)
+    return {"name": name, "base": base, "score": score, "se": se}
 
 
 def _surface(features: int, rows: int, settings: Settings) -> nn.Module:
     if isinstance(settings.surface, nn.Module):
         return deepcopy(settings.surface)
-    if settings.surface != "auto":
-        message = f"surface must be 'auto' or a torch module, got {settings.surface!r}"
-        raise TypeError(message)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         surface: nn.Module = FullyConnected(features, width=32 if rows < 2000 else 64, gain=4.0)
-    heights = settings.instance.heights
-    return surface if heights.is_real_line else InRange(surface, settings.instance.interval)
+    return InRange(surface, settings.instance.interval) if not settings.instance.interval.is_real_line else surface
 
 
 def _steps(settings: Settings, rows: int) -> int | None:
     """Steps where they do not depend on how fast this machine is; None for a time."""
     if isinstance(settings.budget, str) and settings.budget == "auto":
         return int(np.clip(rows // 2, 200, 3000))
-    return settings.budget if isinstance(settings.budget, int) else None
+    given = read(settings.budget)
+    return given if isinstance(given, int) else None
 
 
 def _push(
-    pair: Pair,
-    held_out: Tensor,
+    train: _Part,
+    held_out: _Part,
     base: Any,  # noqa: ANN401
     steps: int | None,
     settings: Settings,
 ) -> tuple[nn.Module, float, float, History]:
     """Push a surface over the base; return it at its best held-out weights, with its gain over the base."""
-    n = len(pair.up) if isinstance(pair.up, Rows) else 0
-    surface = _surface(pair.features, n, settings).to(settings.device)
+    n, features = train.rows.shape
+    surface = _surface(features, n, settings).to(settings.device)
     move = partial(
         push,
         instance=settings.instance,
-        pair=pair,
+        pair=Pair(Rows(train.rows, train.weight), base),
         n_up=min(n, 1000),
         n_down=min(max(n, 500), 1000),
         learning_rate=_LEARNING_RATE,
@@ -217,8 +232,9 @@ def _push(
     generator = torch.Generator().manual_seed(settings.seed + 1)
     monitor = HeldOut(
         settings.instance,
-        held_out.to(settings.device, dtype),
+        held_out.rows.to(settings.device, dtype),
         base.sample(_BASE_ROWS, generator=generator, dtype=dtype).to(settings.device),
+        weight=held_out.weight,
         patience=_SCORES // 2,
     )
     with Progress(steps, visible=settings.verbose > 0) as progress:

@@ -1,9 +1,9 @@
 """One file for a fitted model: safetensors, its metadata a versioned JSON document. Loading runs no code.
 
-    { tensors by name },   metadata["equipoise"] = {"version": 1, "kind": "density", …},   metadata["sha256"] of both
+    { tensors by name },   metadata["equipoise"] = {"version": 1, "kind": "density", …, "sha256": of all the rest}
 
 What a file may name is listed here and in the catalogue; every field is checked before it is used. The digest finds
-damage; it is no signature.
+damage; it is no signature. The same model gives the same bytes.
 """
 
 from __future__ import annotations
@@ -47,9 +47,10 @@ def save(model: Saved, path: str | Path) -> None:
         message = f"cannot save a {type(model).__name__}: expected a fitted equipoise estimator"
         raise TypeError(message)
     document, tensors = model.to_document()
-    header = json.dumps({"version": VERSION, "kind": model.kind, **document}, allow_nan=False)
+    document = {"version": VERSION, "kind": model.kind, **document}
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    content = to_bytes(whole, metadata={_KEY: header, _DIGEST: _digest(header, whole)})
+    header = json.dumps({**document, _DIGEST: _digest(document, whole)}, allow_nan=False)
+    content = to_bytes(whole, metadata={_KEY: header})
     target = Path(path)
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
@@ -100,18 +101,18 @@ def _read(path: Path) -> tuple[Document, dict[str, Tensor]]:
     if document["version"] > VERSION:
         message = f"{path}: written by a later equipoise (format {document['version']}, this one reads up to {VERSION})"
         raise ModelFileError(message)
-    if metadata.get(_DIGEST) != _digest(metadata[_KEY], tensors):
+    if document.pop(_DIGEST, None) != _digest(document, tensors):
         message = f"{path}: damaged model file (its contents do not match their digest)"
         raise ModelFileError(message)
-    if document.get("kind") not in _KINDS:
+    if document.get("kind") not in list(_KINDS):
         message = f"{path}: holds an unknown kind of model, {document.get('kind')!r}"
         raise ModelFileError(message)
     return document, tensors
 
 
-def _digest(header: str, tensors: dict[str, Tensor]) -> str:
+def _digest(document: Document, tensors: dict[str, Tensor]) -> str:
     """Of the document and of every tensor's name, type, shape and bytes."""
-    digest = hashlib.sha256(header.encode())
+    digest = hashlib.sha256(json.dumps(document).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)} ".encode())
