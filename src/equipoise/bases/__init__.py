@@ -6,7 +6,24 @@ from equipoise.bases.base import Base
 from equipoise.bases.choice import BASES, as_base, choose
 from equipoise.bases.gaussian import Gaussian
 from equipoise.bases.gaussian_mixture import GaussianMixture
+from equipoise.bases.marginals import Marginals
+from equipoise.bases.mixture import Mixture
 from equipoise.bases.rescaled import Rescaled
+from equipoise.bases.stacking import Stack, prune, stack_weights
 from equipoise.bases.uniform import Uniform
 
-__all__ = ["BASES", "Base", "Gaussian", "GaussianMixture", "Rescaled", "Uniform", "as_base", "choose"]
+__all__ = [
+    "BASES",
+    "Base",
+    "Gaussian",
+    "GaussianMixture",
+    "Marginals",
+    "Mixture",
+    "Rescaled",
+    "Stack",
+    "Uniform",
+    "as_base",
+    "choose",
+    "prune",
+    "stack_weights",
+]

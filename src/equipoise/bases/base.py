@@ -1,6 +1,6 @@
 """A base: a density with fit, sample and log_prob, whose fitted state is a handful of tensors.
 
-    fit(X) → self,   sample(n) → (n, d),   log_prob(x) → (n,)
+    fit(X) → self,   sample(n) → (n, d),   log_prob(x) → (n,),   support → the box outside of which log_prob is −∞
 
 A base holds its state in float64 and answers in the precision it is asked in.
 """
@@ -15,6 +15,8 @@ from torch import Generator, Tensor
 
 from equipoise.sources.rows import as_weights
 from equipoise.sources.source import as_rows
+
+_MOST_REPEATS = 1000
 
 
 class Base(ABC):
@@ -49,10 +51,21 @@ class Base(ABC):
         self._fit(rows, weight / weight.sum())
         return self
 
+    @property
+    def support(self) -> tuple[Tensor, Tensor]:
+        """The lower and the upper corner, (d,) each, of the box that holds the density; ±∞ where it has no end."""
+        self._require_fit()
+        return self._support()
+
     def sample(self, n: int, generator: Generator | None = None, dtype: torch.dtype | None = None) -> Tensor:
         """Draw n independent rows."""
         self._require_fit()
-        return self._sample(n, generator).to(dtype or torch.get_default_dtype())
+        return self._sample(n, generator, dtype or torch.get_default_dtype())
+
+    def draw(self, out: Tensor, generator: Generator | None = None) -> None:
+        """Fill ``out``, (n, d), with independent rows."""
+        self._require_fit()
+        self._draw(out, generator)
 
     def log_prob(self, x: Any) -> Tensor:  # noqa: ANN401
         """The log density of rows (n, d); −∞ only outside a support that the base states."""
@@ -83,13 +96,20 @@ class Base(ABC):
             message = f"this {type(self).__name__} is not fitted: call fit(X) first"
             raise ValueError(message)
 
+    def _support(self) -> tuple[Tensor, Tensor]:
+        ends = torch.full((self.features,), torch.inf, dtype=torch.float64)
+        return -ends, ends
+
+    def _draw(self, out: Tensor, generator: Generator | None) -> None:
+        out.copy_(self._sample(out.shape[0], generator, out.dtype))
+
     @abstractmethod
     def _fit(self, rows: Tensor, share: Tensor) -> None:
         """Fit to rows (n, d) in float64, each with its share of the total weight (shares sum to one)."""
 
     @abstractmethod
-    def _sample(self, n: int, generator: Generator | None) -> Tensor:
-        """Draw rows in float64."""
+    def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
+        """Draw rows in the precision asked for."""
 
     @abstractmethod
     def _log_prob(self, x: Tensor) -> Tensor:
@@ -102,3 +122,17 @@ def refuse_constant(varies: Tensor) -> None:
         constant = torch.nonzero(~varies).flatten().tolist()
         message = f"columns {constant} are constant and have no density: drop them"
         raise ValueError(message)
+
+
+def row_count(share: Tensor) -> float:
+    """How many rows the shares (n,) speak for.
+
+    Weights that are whole multiples of the smallest count as repetitions, so that weight two and a row twice are the
+    same. Of others no row counts for more than one: 1/max share.
+    """
+    positive = share[share > 0]
+    times = positive / positive.min()
+    whole = torch.round(times)
+    if bool(((times - whole).abs() < 1e-6 * times).all()) and times.max().item() <= _MOST_REPEATS:
+        return whole.sum().item()
+    return 1.0 / positive.max().item()

@@ -6,18 +6,24 @@ score(base) = mean log_prob over held-out rows,   the simplest within one standa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from equipoise.bases.base import Base
 from equipoise.bases.gaussian import Gaussian
 from equipoise.bases.gaussian_mixture import GaussianMixture
+from equipoise.bases.marginals import Marginals
+from equipoise.bases.stacking import weighted_mean
 from equipoise.bases.uniform import Uniform
 
-BASES: dict[str, type[Base]] = {"uniform": Uniform, "gaussian": Gaussian, "gaussian_mixture": GaussianMixture}
+BASES: dict[str, type[Base]] = {
+    "uniform": Uniform,
+    "gaussian": Gaussian,
+    "marginals": Marginals,
+    "gaussian_mixture": GaussianMixture,
+}
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,7 @@ def choose(
     candidates: list[tuple[str, Base]] = [
         ("uniform", Uniform()),
         ("gaussian", Gaussian()),
+        ("marginals", Marginals()),
         ("gaussian_mixture", GaussianMixture(seed=seed)),
     ]
     scored = [
@@ -63,11 +70,4 @@ def choose(
     return [simplest, *sorted((s for s in scored if s is not simplest), key=lambda s: -s.score)]
 
 
-def weighted_mean(values: Tensor, weight: Tensor | None = None) -> tuple[float, float]:
-    """The mean of values (n,) and its standard error √(n/(n − 1)·Σ share²·(value − mean)²); (−∞, ∞) if one is −∞."""
-    if not bool(torch.isfinite(values).all()):
-        return -inf, inf
-    wide, n = values.detach().to(torch.float64), len(values)
-    share = torch.full_like(wide, 1.0 / n) if weight is None else weight.to(wide) / weight.sum()
-    mean = (share * wide).sum()
-    return mean.item(), sqrt(n / max(n - 1, 1) * (share**2 * (wide - mean) ** 2).sum().item())
+__all__ = ["BASES", "Scored", "as_base", "choose", "weighted_mean"]

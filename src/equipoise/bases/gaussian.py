@@ -44,9 +44,9 @@ class Gaussian(Base):
         covariance = centred.T @ (share.unsqueeze(1) * centred)
         self.factor_ = factor(covariance, _shrinkage(rows) if self.shrinkage is None else self.shrinkage)
 
-    def _sample(self, n: int, generator: Generator | None) -> Tensor:
-        noise = torch.randn(n, self.features, generator=generator, dtype=torch.float64)
-        return self.mean_ + noise @ self.factor_.T
+    def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
+        noise = torch.randn(n, self.features, generator=generator, dtype=dtype)
+        return torch.addmm(self.mean_.to(dtype), noise, self.factor_.T.to(dtype))
 
     def _log_prob(self, x: Tensor) -> Tensor:
         return gaussian_log_prob(x, self.mean_.to(x), self.factor_.to(x))

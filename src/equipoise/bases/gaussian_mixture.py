@@ -63,10 +63,10 @@ class GaussianMixture(Base):
         n = min(len(rows), _MOST_ROWS)
         return rows[torch.multinomial(share, n, replacement=not uniform, generator=generator)]
 
-    def _sample(self, n: int, generator: Generator | None) -> Tensor:
+    def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
         which = torch.multinomial(self.shares_, n, replacement=True, generator=generator)
-        noise = torch.randn(n, self.features, generator=generator, dtype=torch.float64)
-        return self.means_[which] + torch.einsum("nij,nj->ni", self.factors_[which], noise)
+        noise = torch.randn(n, self.features, generator=generator, dtype=dtype)
+        return self.means_.to(dtype)[which] + torch.einsum("nij,nj->ni", self.factors_.to(dtype)[which], noise)
 
     def _log_prob(self, x: Tensor) -> Tensor:
         parts = [gaussian_log_prob(x, m.to(x), f.to(x)) for m, f in zip(self.means_, self.factors_, strict=True)]

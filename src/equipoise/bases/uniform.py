@@ -54,9 +54,18 @@ class Uniform(Base):
         high = highest + room if self.high is None else _corner(self.high).expand_as(highest)
         self._set(low.clone(), high.clone())
 
-    def _sample(self, n: int, generator: Generator | None) -> Tensor:
-        shape = (n, self.features)
-        return self.low_ + (self.high_ - self.low_) * torch.rand(shape, generator=generator, dtype=torch.float64)
+    def _support(self) -> tuple[Tensor, Tensor]:
+        return self.low_, self.high_
+
+    def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
+        out = torch.empty(n, self.features, dtype=dtype)
+        self._draw(out, generator)
+        return out
+
+    def _draw(self, out: Tensor, generator: Generator | None) -> None:
+        low, high = self.low_.to(out), self.high_.to(out)
+        out.uniform_(generator=generator).mul_(high - low).add_(low)
+        torch.minimum(out, high, out=out)  # low + (high − low) rounds above high now and then
 
     def _log_prob(self, x: Tensor) -> Tensor:
         low, high = self.low_.to(x), self.high_.to(x)
