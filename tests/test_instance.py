@@ -88,6 +88,28 @@ def test_what_is_given_is_taken():
     assert_close(mine.down_primitive(Z), 0.5 * Z**2)
 
 
+def test_an_interval_may_be_two_numbers():
+    assert Instance("mine", lambda u: 1.0 - u, lambda u: u, interval=(0.0, 1.0)).interval == UNIT
+
+
+@pytest.mark.parametrize(
+    ("instance", "expected"),
+    [
+        (catalog.nce, 0.5),
+        (catalog.ulsif, 1.0),
+        (catalog.pso_lde(0.25), 2.0**-4),
+        (catalog.pso_lde(0.05), 2.0**-20),
+        (catalog.lsgan(2.0, 0.0), 1.0),
+        (catalog.deep_pdf, 1.0),  # which depends on the base,
+        (catalog.softmax_cross_entropy(), 1.0),  # on the other surfaces,
+        (catalog.unit, 1.0),  # and has no balance
+    ],
+    ids=lambda given: getattr(given, "label", None),
+)
+def test_strength_is_the_magnitude_where_densities_are_equal(instance, expected):
+    assert instance.strength == pytest.approx(expected, rel=1e-12)
+
+
 def test_one_primitive_is_no_loss():
     assert not Instance("mine", torch.exp, torch.exp, up_primitive=torch.exp).has_loss
 

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 
@@ -48,6 +49,23 @@ def test_values_come_in_the_precision_of_the_heights():
             assert Magnitude.of(function, "M")(u).dtype == dtype
 
 
+@pytest.mark.parametrize("u", [0.5, 2, [1, 2], torch.tensor([1, 2]), np.array([0.5, 1.5]), np.float32(0.5)])
+def test_heights_may_be_any_numbers(u):
+    came = Magnitude.of(torch.exp, "M")(u)
+    assert came.is_floating_point()
+    assert came.dtype == (torch.float64 if isinstance(u, np.ndarray) else torch.float32)
+    np.testing.assert_allclose(came, np.exp(np.asarray(u)), rtol=1e-6)
+
+
+def test_what_is_no_function_is_refused():
+    with pytest.raises(TypeError, match=r"M must be a function of heights or a number, got 'exp\(u\)'.*from_formulas"):
+        Magnitude.of("exp(u)", "M")
+    with pytest.raises(TypeError, match="M must be a function of heights or a number, got None"):
+        Magnitude.of(None, "M")
+    with pytest.raises(TypeError, match="M must return a tensor, or a number, got a ndarray"):
+        Magnitude.of(lambda u: u.numpy(), "M")(U)
+
+
 def test_a_magnitude_stays_as_it_is():
     magnitude = Magnitude.of(torch.exp, "M")
     assert Magnitude.of(magnitude, "another") is magnitude
@@ -76,6 +94,12 @@ def test_quotient_and_inverse_follow_the_base():
     ratio = Quotient(Magnitude.of(1.0, "up"), Magnitude.of(lambda u, log_base: u * torch.exp(log_base), "down"))
     z = torch.tensor([0.5, 2.0], dtype=torch.float64)
     assert_close(Inverse(ratio, POSITIVE, 1)(z, 1.0), z / torch.e, relative=1e-12)
+
+
+def test_a_quotient_knows_whether_it_needs_the_base():
+    plain, against = Magnitude.of(1.0, "up"), Magnitude.of(lambda u, log_base: u * log_base, "down")
+    assert not Quotient(plain, plain).needs_base
+    assert Quotient(plain, against).needs_base
 
 
 def test_quadrature_follows_the_base_row_by_row():

@@ -81,6 +81,8 @@ class Instance:
         fill = object.__setattr__
         fill(self, "up", Magnitude.of(self.up, f"M_up of {self.name}"))
         fill(self, "down", Magnitude.of(self.down, f"M_down of {self.name}"))
+        if isinstance(self.interval, tuple):
+            fill(self, "interval", Interval(*self.interval))
         if self.interval is None:
             fill(self, "interval", self.estimand.interval or find_interval(self._curve("up"), self._curve("down")))
         self._probe()
@@ -175,6 +177,17 @@ class Instance:
     def bounded(self) -> bool:
         """Whether both magnitudes are bounded over those heights."""
         return all(isfinite(bound) for bound in self.bounds)
+
+    @cached_property
+    def strength(self) -> float:
+        """How hard both sides push where the densities are equal, |M_up(T(1))|; 1 where no one number says it.
+
+        Optimizers with an ε of their own need to know: PSO-LDE's is 2^(−1/α).
+        """
+        if self.needs_base or not (self.scalar and self.feasible):
+            return 1.0
+        size = abs(self.up(self.target(torch.ones(1, dtype=torch.float64))).item())
+        return size if 0.0 < size < inf else 1.0
 
     @cached_property
     def where_only_up(self) -> str | float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import torch
@@ -42,13 +43,20 @@ class Magnitude:
         """Wrap a function by the arguments it takes, or a constant."""
         if isinstance(function, Magnitude):
             return function
-        if not callable(function):
+        if isinstance(function, Real):
             return cls(_constant(float(function)), name, needs_base=False, takes_base=False)
+        if not callable(function):
+            message = f"{name} must be a function of heights or a number, got {function!r}"
+            if isinstance(function, str):
+                message += "; for formulas as text there is theory.from_formulas"
+            raise TypeError(message)
         takes, needs = _base_argument(function, name)
         return cls(function, name, needs_base=needs, takes_base=takes)
 
     def __call__(self, u: Tensor, log_base: LogBase = None) -> Tensor:
         """Evaluate at relative heights u, with log_base broadcast against u."""
+        u = u if isinstance(u, Tensor) else torch.as_tensor(u)
+        u = u if u.is_floating_point() else u.to(torch.get_default_dtype())
         if not self.takes_base:
             return self._shaped(self.function(u), u)
         if log_base is None:
@@ -59,8 +67,11 @@ class Magnitude:
         return self._shaped(self.function(u, torch.as_tensor(log_base, dtype=u.dtype, device=u.device)), u)
 
     def _shaped(self, value: Tensor | float, u: Tensor) -> Tensor:
-        if not isinstance(value, Tensor):
+        if isinstance(value, Real):
             return torch.full_like(u, float(value))
+        if not isinstance(value, Tensor):
+            message = f"{self.name} must return a tensor, or a number, got a {type(value).__name__}"
+            raise TypeError(message)
         if value.shape != u.shape:
             message = (
                 f"{self.name} must return one value per height: got {tuple(value.shape)} for u of {tuple(u.shape)}"

@@ -1,7 +1,9 @@
 """Families at many parameters, and stable forms against the textbook forms in their docstrings."""
 
+from fractions import Fraction
 from math import inf, nan
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, strategies as st
@@ -255,12 +257,13 @@ REFUSED = [
     *(("conditional_pso_lde", {"alpha": alpha}, "0 < alpha") for alpha in (0.0, -1.0)),
     *(("power_divergence", {"alpha": alpha}, "0 < alpha") for alpha in (0.0, -1.0, nan, inf)),
     *(("root_density", {"degree": degree}, "1 <= degree") for degree in (0.5, 0, -2, nan, inf)),
-    *(("ebgan", {"margin": margin}, "margin > 0") for margin in (0.0, -1.0, nan)),
-    *(("hinge", {"margin": margin}, "margin > 0") for margin in (0.0, -1.0, nan)),
-    ("lsgan", {"a": 1.0, "b": 1.0}, "two different labels"),
+    *(("ebgan", {"margin": margin}, "margin > 0") for margin in (0.0, -1.0, nan, inf)),
+    *(("hinge", {"margin": margin}, "margin > 0") for margin in (0.0, -1.0, nan, inf)),
+    *(("lsgan", {"a": a, "b": 1.0}, "two different labels") for a in (1.0, nan, inf)),
     *(("binary_cross_entropy", {"prior": prior}, "0 < prior < 1") for prior in (0.0, 1.0, -0.1, 1.5, nan)),
     *(("softmax_cross_entropy", {"norm": norm}, "norm >= 1") for norm in (0.5, 0.0, -1.0, nan)),
     ("f_divergence", {"kind": "chi"}, "kl, reverse_kl, js, gan, pearson, neyman, hellinger, total_variation"),
+    ("f_divergence", {"kind": ["kl"]}, "kind must be one of"),
     ("bregman_density", {"phi": "chi"}, "kl, itakura_saito|squared, kl, itakura_saito"),
 ]
 
@@ -269,6 +272,27 @@ REFUSED = [
 def test_parameters_out_of_range_name_the_range(name, parameters, message):
     with pytest.raises(ValueError, match=message):
         catalog.get(name, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        *((name, "alpha") for name in ("pso_lde", "conditional_pso_lde", "power_divergence")),
+        *(("ebgan", "margin"), ("hinge", "margin"), ("lsgan", "a"), ("lsgan", "b"), ("root_density", "degree")),
+        *(("binary_cross_entropy", "prior"), ("softmax_cross_entropy", "norm")),
+    ],
+)
+@pytest.mark.parametrize("value", ["a quarter", None, True, [1.5], 1.5j])
+def test_a_parameter_that_is_no_number_is_refused(name, parameter, value):
+    with pytest.raises(TypeError, match=rf"{parameter} must be a number, got "):
+        catalog.get(name, **{parameter: value})
+
+
+@pytest.mark.parametrize("value", [np.float64(0.5), np.float32(0.5), torch.tensor(0.5), Fraction(1, 2)])
+def test_any_kind_of_number_is_a_parameter(value):
+    assert catalog.pso_lde(value).label == "pso_lde(alpha=0.5)"
+    assert type(catalog.pso_lde(value).parameters["alpha"]) is float
+    assert catalog.root_density(np.int64(3)).label == "root_density(degree=3)"
 
 
 def test_a_potential_must_be_a_function():

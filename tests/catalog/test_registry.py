@@ -98,6 +98,14 @@ def test_parameters_that_are_not_taken_are_named():
         catalog.get("nce", alpha=0.5)
     with pytest.raises(TypeError, match="pso_lde takes alpha, got beta"):
         catalog.get("pso_lde", beta=0.5)
+    with pytest.raises(TypeError, match="nce is an instance already and takes no parameters, got alpha"):
+        catalog.get(catalog.nce, alpha=0.5)
+
+
+@pytest.mark.parametrize("name", [3, None, ["nce"]])
+def test_what_is_no_name_is_refused(name):
+    with pytest.raises(TypeError, match="expected an Instance or the name of a method, got a"):
+        catalog.get(name)
 
 
 def test_search_by_attributes():
@@ -105,7 +113,7 @@ def test_search_by_attributes():
     assert {i.name for i in catalog.search(range="no balance")} == {"unit", "ebgan", "hinge"}
     assert {i.name for i in catalog.search(has_loss=False)} == {"ldar"}
     assert {i.name for i in catalog.search(pairing="mixture")} == {"ndmr", "ndmlr"}
-    assert {i.name for i in catalog.search(tables=(6,))} == set(TABLES[6])
+    assert {i.name for i in catalog.search(tables=(6,))} == {i.name for i in catalog.search(tables=6)} == set(TABLES[6])
     assert len(catalog.search()) == len(catalog.all())
     assert catalog.search(estimand="nothing") == []
 

@@ -179,11 +179,20 @@ def test_bounding_keeps_a_cut():
         ({"upper": 1.0, "lower": 1.0}, "upper > lower"),
         ({"upper": 0.0, "lower": 1.0}, "upper > lower"),
         ({"upper": 0.0, "of": "f"}, "'height' .* or 'relative'"),
+        ({"upper": math.nan}, "must be a number"),
+        ({"upper": 1.0, "lower": math.nan}, "must be a number"),
     ],
 )
 def test_refuses_thresholds_that_make_no_sense(limit, arguments, why):
     with pytest.raises(ValueError, match=why):
         limit(eq.catalog.get("nce"), **arguments)
+
+
+def test_names_will_do():
+    u = torch.tensor([0.25, 4.0])
+    assert torch.equal(bound("ulsif").down(u), bound(eq.catalog.ulsif).down(u))
+    for limit in (cut_at, reverse_at):
+        assert torch.equal(limit("log_ratio", upper=1.0).up(u), limit(eq.catalog.log_ratio, upper=1.0).up(u))
 
 
 def test_the_pairing_survives():

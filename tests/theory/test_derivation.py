@@ -182,3 +182,21 @@ def test_a_derived_instance_has_primitives_by_quadrature():
 def test_refuses_what_has_no_instance(arguments, why):
     with pytest.raises(ValueError, match=why):
         derive(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("of", "theorem"),
+    [("ratio", "1118"), ("density", "1118"), ("conditional_density", "4338"), ("conditional_ratio", "4646")],
+)
+def test_names_its_theorem(of, theorem):
+    assert derive(target=torch.log, of=of).reference.place == f"Theorem {theorem}"
+
+
+def test_an_interval_may_be_two_numbers():
+    assert derive(ratio=lambda u: u, interval=(0.0, math.inf)).interval == POSITIVE
+
+
+@pytest.mark.parametrize(("arguments", "why"), [({"ratio": "exp(u)"}, "ratio=R must be"), ({"target": 3}, "target=T")])
+def test_refuses_what_is_no_function(arguments, why):
+    with pytest.raises(TypeError, match=why):
+        derive(**arguments)

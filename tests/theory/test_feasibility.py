@@ -151,6 +151,11 @@ def test_consistent_magnitude_sets(first):
             assert consistent(eq.catalog.get(a), eq.catalog.get(min(second))) == (first is second)
 
 
+def test_names_are_looked_up():
+    assert consistent("nce", "polynomial")
+    assert not consistent("nce", "logistic")
+
+
 def test_what_has_no_balance_is_in_no_set():
     assert not consistent(eq.catalog.get("unit"), eq.catalog.get("unit"))
 

@@ -36,6 +36,10 @@ def test_the_words_say_which_way():
     assert "entry 2" in energy.words_up
 
 
+def test_a_name_will_do():
+    assert alone("square") == alone(eq.catalog.square)
+
+
 def test_what_the_theorem_leaves_open():
     inst = eq.Instance("mine", up=torch.cos, down=torch.exp, interval=eq.Interval())
     assert "entry 5" in alone(inst).words_up

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from equipoise.catalog import bibliography, by_name, classification, conditional, critic, density, ratio
+from equipoise.catalog import bibliography, by_name, classification, conditional, critic, density, log_pdf, ratio
 from equipoise.catalog.registry import (
     UnknownInstanceError,
     all,  # noqa: A004  # the fixed public name
@@ -36,6 +36,7 @@ __all__ = [
     "entries",
     "families",
     "get",
+    "log_pdf",
     "names",
     "ratio",
     "search",

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from equipoise.batch import Batch
 from equipoise.catalog import estimands, pairings
+from equipoise.catalog.parameter import number
 from equipoise.catalog.registry import register
 from equipoise.estimand import Estimand
 from equipoise.instance import DERIVE, Instance, Printed, Reference
@@ -24,6 +25,7 @@ from equipoise.interval import REALS
 @register
 def binary_cross_entropy(prior: float = 0.5) -> Instance:
     """Binary cross-entropy on logits; ``prior`` is P(Y=1), the share of up rows among all rows."""
+    prior = number(prior, "binary_cross_entropy's prior")
     if not 0.0 < prior < 1.0:
         message = f"binary_cross_entropy needs 0 < prior < 1, got {prior!r}"
         raise ValueError(message)
@@ -54,6 +56,7 @@ def softmax_cross_entropy(norm: float = 1.0) -> Instance:
     Magnitudes act on the last axis of u and leave the class priors to :meth:`Instance.forces`, which takes them from
     the batch's labels, where they cancel against the class sizes.
     """
+    norm = number(norm, "softmax_cross_entropy's norm")
     if not norm >= 1.0:
         message = f"softmax_cross_entropy needs norm >= 1 (inf is allowed), got {norm!r}"
         raise ValueError(message)

@@ -8,10 +8,13 @@ Without a balance, "what the surface learns" is what the restriction leaves of i
 
 from __future__ import annotations
 
+from math import inf, isfinite
+
 import torch
 
 from equipoise.catalog import estimands, pairings
 from equipoise.catalog.generators import GENERATORS
+from equipoise.catalog.parameter import number
 from equipoise.catalog.registry import register
 from equipoise.estimand import Estimand
 from equipoise.instance import Instance, Printed, Reference
@@ -46,8 +49,9 @@ register(
 @register
 def ebgan(margin: float = 1.0) -> Instance:
     """The energy critic of EBGAN, on a non-negative surface: M_up = −1, M_down = −1 up to the margin and 0 above."""
-    if not margin > 0.0:
-        message = f"ebgan needs margin > 0, got {margin!r}"
+    margin = number(margin, "ebgan's margin")
+    if not 0.0 < margin < inf:
+        message = f"ebgan needs margin > 0, and finite, got {margin!r}"
         raise ValueError(message)
     return Instance(
         "ebgan",
@@ -72,8 +76,9 @@ def ebgan(margin: float = 1.0) -> Instance:
 @register
 def hinge(margin: float = 1.0) -> Instance:
     """The hinge loss: unit forces that stop at the margin; the surface learns the sign of the log-ratio alone."""
-    if not margin > 0.0:
-        message = f"hinge needs margin > 0, got {margin!r}"
+    margin = number(margin, "hinge's margin")
+    if not 0.0 < margin < inf:
+        message = f"hinge needs margin > 0, and finite, got {margin!r}"
         raise ValueError(message)
     return Instance(
         "hinge",
@@ -131,8 +136,9 @@ register(
 @register
 def lsgan(a: float = 0.0, b: float = 1.0) -> Instance:
     """The least-squares critic, labels b on up rows and a on down rows: M_up = b − f, M_down = f − a."""
-    if a == b:
-        message = f"lsgan needs two different labels, got a = b = {a!r}"
+    a, b = number(a, "lsgan's a"), number(b, "lsgan's b")
+    if a == b or not (isfinite(a) and isfinite(b)):
+        message = f"lsgan needs two different labels, both finite, got a = {a!r} and b = {b!r}"
         raise ValueError(message)
     return Instance(
         "lsgan",
@@ -156,7 +162,7 @@ def f_divergence(kind: str = "js") -> Instance:
     Arguments:
         kind: ``kl``, ``reverse_kl``, ``js``, ``gan``, ``pearson``, ``neyman``, ``hellinger`` or ``total_variation``.
     """
-    if kind not in GENERATORS:
+    if not isinstance(kind, str) or kind not in GENERATORS:
         message = f"kind must be one of {', '.join(GENERATORS)}, got {kind!r}"
         raise ValueError(message)
     generator = GENERATORS[kind]

@@ -1,4 +1,4 @@
-"""Densities from samples and a known base: Tables 1 and 2, the five log-pdf losses, MLE and the Bregman family.
+"""Densities from samples and a known base: Tables 1 and 2, MLE and the Bregman family.
 
     R(u) = exp u  in every log-density method,   R(u) = u  in every density method    (u relative to the base)
 
@@ -15,14 +15,12 @@ from torch import Tensor
 
 from equipoise.catalog import estimands, pairings
 from equipoise.catalog.generators import Potential, Scalar, potential
+from equipoise.catalog.parameter import number
 from equipoise.catalog.registry import register
+from equipoise.catalog.stable import softplus
 from equipoise.instance import DERIVE, Instance, Printed, Reference
 
 _CLOSED_FORMS_UP_TO = 64
-
-
-def _softplus(s: Tensor) -> Tensor:
-    return torch.logaddexp(s, torch.zeros_like(s))
 
 
 register(
@@ -47,6 +45,7 @@ def pso_lde(alpha: float = 0.25) -> Instance:
     NCE is alpha = 1, PSO-MAX the limit of large alpha. The loss has a closed form where 1/alpha is an integer m: with
     v = exp(αu), M̃_up = (1/α)·[log(v/(1+v)) + Σ_{k=1}^{m−1} 1/(k·(1+v)^k)].
     """
+    alpha = number(alpha, "pso_lde's alpha")
     if not 0.0 < alpha < inf:
         message = f"pso_lde needs 0 < alpha < inf (the paper uses 1/4; the limit is 'pso_max'), got {alpha!r}"
         raise ValueError(message)
@@ -54,12 +53,12 @@ def pso_lde(alpha: float = 0.25) -> Instance:
     closed = abs(1.0 / alpha - whole) < 1e-9 and 1 <= whole <= _CLOSED_FORMS_UP_TO
 
     def up(u: Tensor) -> Tensor:
-        return torch.exp(-_softplus(alpha * u) / alpha)
+        return torch.exp(-softplus(alpha * u) / alpha)
 
     def up_primitive(u: Tensor) -> Tensor:
         decay = torch.sigmoid(-alpha * u)  # 1/(1+v)
         terms = sum(((decay**k) / k for k in range(1, whole)), start=torch.zeros_like(u))
-        return (terms - _softplus(-alpha * u)) / alpha
+        return (terms - softplus(-alpha * u)) / alpha
 
     return Instance(
         "pso_lde",
@@ -96,8 +95,8 @@ NCE = register(
         "nce",
         up=lambda u: torch.sigmoid(-u),
         down=torch.sigmoid,
-        up_primitive=lambda u: -_softplus(-u),
-        down_primitive=_softplus,
+        up_primitive=lambda u: -softplus(-u),
+        down_primitive=softplus,
         estimand=estimands.LOG_DENSITY,
         printed=Printed(
             "p/(exp(f) + p)",
@@ -182,6 +181,7 @@ INVERSE_IMPORTANCE_SAMPLING = register(
 @register
 def root_density(degree: float = 2) -> Instance:
     """The degree-th root of a density: in heights f, M_up = p and M_down = |f|^d·sign f."""
+    degree = number(degree, "root_density's degree")
     if not 1.0 <= degree < inf:
         message = f"root_density needs 1 <= degree < inf, got {degree!r}"
         raise ValueError(message)
@@ -220,67 +220,6 @@ register(
         ),
         pairings=(pairings.CONVOLVED,),
         reference=Reference((2,), "line 1582", ("Kopitkov20arxiv",)),
-    )
-)
-
-register(
-    Instance(
-        "log_pdf_1",
-        up=lambda u, log_base: torch.exp(log_base).expand_as(u),
-        down=lambda u, log_base: torch.exp(u + log_base),
-        up_primitive=lambda u, log_base: u * torch.exp(log_base),
-        down_primitive=lambda u, log_base: torch.exp(u + log_base),
-        estimand=estimands.LOG_DENSITY,
-        printed=Printed("p", "exp(f)", loss_up="-f*p", loss_down="exp(f)", interval="(-inf, inf)"),
-        reference=Reference((), "Table LogPDFInstances, 1 (3897)", ("Kopitkov20arxiv",)),
-    )
-)
-
-register(
-    replace(
-        IMPORTANCE_SAMPLING,
-        name="log_pdf_2",
-        reference=Reference((), "Table LogPDFInstances, 2 (3913)", ("Pihlaja12arxiv",)),
-    )
-)
-
-register(
-    replace(
-        INVERSE_IMPORTANCE_SAMPLING,
-        name="log_pdf_3",
-        reference=Reference((), "Table LogPDFInstances, 3 (3931)", ("Pihlaja12arxiv",)),
-    )
-)
-
-register(
-    Instance(
-        "log_pdf_4",
-        up=lambda u: torch.exp(-0.5 * u),
-        down=lambda u: torch.exp(0.5 * u),
-        up_primitive=lambda u: -2.0 * torch.exp(-0.5 * u),
-        down_primitive=lambda u: 2.0 * torch.exp(0.5 * u),
-        estimand=estimands.LOG_DENSITY,
-        printed=Printed(
-            "exp((log(p) - f)/2)",
-            "exp((f - log(p))/2)",
-            loss_up="2*exp((log(p) - f)/2)",
-            loss_down="2*exp((f - log(p))/2)",
-            interval="(-inf, inf)",
-        ),
-        reference=Reference((), "Table LogPDFInstances, 4 (3950)", ("Kopitkov20arxiv",)),
-    )
-)
-
-register(
-    Instance(
-        "log_pdf_5",
-        up=lambda u, log_base: torch.exp(u + 2.0 * log_base),
-        down=lambda u, log_base: torch.exp(2.0 * (u + log_base)),
-        up_primitive=lambda u, log_base: torch.exp(u + 2.0 * log_base),
-        down_primitive=lambda u, log_base: 0.5 * torch.exp(2.0 * (u + log_base)),
-        estimand=estimands.LOG_DENSITY,
-        printed=Printed("p*exp(f)", "exp(2*f)", loss_up="-exp(f)*p", loss_down="exp(2*f)/2", interval="(-inf, inf)"),
-        reference=Reference((), "Table LogPDFInstances, 5 (3995)", ("Kopitkov20arxiv",)),
     )
 )
 

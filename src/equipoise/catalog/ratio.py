@@ -13,14 +13,12 @@ import torch
 from torch import Tensor
 
 from equipoise.catalog import estimands, pairings
+from equipoise.catalog.parameter import number
 from equipoise.catalog.registry import register
+from equipoise.catalog.stable import softplus, tail
 from equipoise.instance import Instance, Printed, Reference
 
 _PAPER = ("Kopitkov20arxiv",)
-
-
-def _softplus(s: Tensor) -> Tensor:
-    return torch.logaddexp(s, torch.zeros_like(s))
 
 
 register(
@@ -99,6 +97,7 @@ register(
 @register
 def power_divergence(alpha: float = 0.5) -> Instance:
     """Power-divergence ratio estimation: M_up = f^(α−1), M_down = f^α; alpha = 1 is uLSIF and alpha → 0 is KLIEP."""
+    alpha = number(alpha, "power_divergence's alpha")
     if not 0.0 < alpha < inf:
         message = f"power_divergence needs 0 < alpha < inf, got {alpha!r}; alpha = 0 is 'kliep', -1 'reversed_kl'"
         raise ValueError(message)
@@ -188,8 +187,8 @@ LOGISTIC = register(
         "logistic",
         up=lambda u: torch.sigmoid(-u),
         down=torch.sigmoid,
-        up_primitive=lambda u: -_softplus(-u),
-        down_primitive=_softplus,
+        up_primitive=lambda u: -softplus(-u),
+        down_primitive=softplus,
         estimand=estimands.LOG_RATIO,
         printed=Printed(
             "1/(exp(f) + 1)",
@@ -242,17 +241,11 @@ register(
 )
 
 
-def _tail(u: Tensor) -> Tensor:
-    """1 − u/√(u²+1), without the cancellation at large u: there it is 1/(r·(r + u)) with r = √(u²+1)."""
-    r = torch.hypot(u, torch.ones_like(u))
-    return torch.where(u > 0.0, 1.0 / (r * (r + torch.abs(u))), 1.0 + torch.abs(u) / r)
-
-
 register(
     Instance(
         "lipschitz",
-        up=_tail,
-        down=lambda u: _tail(-u),
+        up=tail,
+        down=lambda u: tail(-u),
         up_primitive=lambda u: u - torch.hypot(u, torch.ones_like(u)),
         down_primitive=lambda u: u + torch.hypot(u, torch.ones_like(u)),
         estimand=estimands.SINH_HALF_LOG_RATIO,

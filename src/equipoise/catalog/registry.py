@@ -68,7 +68,13 @@ def get(name: str | Instance, **parameters: Any) -> Instance:
         'pso_lde(alpha=0.2)'
     """
     if isinstance(name, Instance):
+        if parameters:
+            message = f"{name.label} is an instance already and takes no parameters, got {', '.join(parameters)}"
+            raise TypeError(message)
         return name
+    if not isinstance(name, str):
+        message = f"expected an Instance or the name of a method, got a {type(name).__name__}"
+        raise TypeError(message)
     if name not in _ENTRIES:
         raise UnknownInstanceError(name)
     entry = _ENTRIES[name]
@@ -99,7 +105,7 @@ def table(number: int) -> list[Instance]:
 
 
 def search(**wanted: Any) -> list[Instance]:
-    """Methods whose attributes have the wanted values; ``estimand`` and ``pairing`` go by their names.
+    """Methods whose attributes have these values; ``estimand`` and ``pairing`` go by name, ``tables`` by one of them.
 
     Example:
         >>> [instance.name for instance in search(estimand="log_ratio", bounded=True)]
@@ -114,7 +120,10 @@ def _matches(instance: Instance, wanted: dict[str, Any]) -> bool:
             message = f"an instance has no attribute {key!r} to search by; try estimand, bounded, has_loss, range, sign"
             raise TypeError(message)
         found = getattr(instance, key)
-        if getattr(found, "name", found) != value:
+        if isinstance(found, tuple) and not isinstance(value, tuple):
+            if value not in found:
+                return False
+        elif getattr(found, "name", found) != value:
             return False
     return True
 

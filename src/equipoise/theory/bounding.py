@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf
+from math import inf, isnan
 
 import torch
 from torch import Tensor
 
+from equipoise import catalog
 from equipoise.frame import LogBase
 from equipoise.instance import DERIVE, Instance
 
@@ -23,11 +24,11 @@ __all__ = ["bound", "cut_at", "reverse_at"]
 Pair = tuple[Tensor, Tensor]
 
 
-def bound(inst: Instance, norm: float = 1.0) -> Instance:
+def bound(inst: Instance | str, norm: float = 1.0) -> Instance:
     """Divide both magnitudes by their norm, so that neither exceeds one; T, R and K stay.
 
     Arguments:
-        inst: The instance to bound.
+        inst: The instance to bound, or its name.
         norm: p of the norm, from 1 (the paper's) to inf.
 
     Where both magnitudes overflow, or both underflow inside of K, their ratio comes from R. Where both are zero outside
@@ -42,29 +43,35 @@ def bound(inst: Instance, norm: float = 1.0) -> Instance:
         message = f"a norm has p >= 1 (inf is allowed), got {norm!r}"
         raise ValueError(message)
 
+    found = catalog.get(inst)
+
     def pair(u: Tensor, log_base: LogBase) -> Pair:
-        return _normed(*_scaled(inst, u, log_base), norm)
+        return _normed(*_scaled(found, u, log_base), norm)
 
-    return _changed(inst, f"bound({inst.label}, norm={norm:g})", inst.needs_base, pair)
+    return _changed(found, f"bound({found.label}, norm={norm:g})", found.needs_base, pair)
 
 
-def cut_at(inst: Instance, upper: float | None = None, lower: float | None = None, of: str = "height") -> Instance:
+def cut_at(
+    inst: Instance | str, upper: float | None = None, lower: float | None = None, of: str = "height"
+) -> Instance:
     """Switch off the force that raises a surface above ``upper``, and the one that lowers it below ``lower``.
 
     Arguments:
-        inst: The instance to limit.
+        inst: The instance to limit, or its name.
         upper: No row raises the surface further where it is above; for positive magnitudes this stops M_up.
         lower: No row lowers the surface further where it is below; for positive magnitudes this stops M_down.
         of: What the thresholds are compared with: ``"height"``, the paper's f, or ``"relative"``, u itself.
 
     The surface lands at T(z) between the thresholds, and at the threshold where T(z) is beyond it.
     """
-    return _limited(inst, upper, lower, of, "cut_at", 0.0)
+    return _limited(catalog.get(inst), upper, lower, of, "cut_at", 0.0)
 
 
-def reverse_at(inst: Instance, upper: float | None = None, lower: float | None = None, of: str = "height") -> Instance:
+def reverse_at(
+    inst: Instance | str, upper: float | None = None, lower: float | None = None, of: str = "height"
+) -> Instance:
     """Turn that force around instead, so that the surface oscillates about the threshold. See :func:`cut_at`."""
-    return _limited(inst, upper, lower, of, "reverse_at", -1.0)
+    return _limited(catalog.get(inst), upper, lower, of, "reverse_at", -1.0)
 
 
 def _scaled(inst: Instance, u: Tensor, log_base: LogBase) -> Pair:
@@ -145,6 +152,9 @@ def _refuse_thresholds(upper: float | None, lower: float | None, of: str, word: 
         raise ValueError(message)
     if upper is None and lower is None:
         message = f"{word} needs a threshold: upper=, lower=, or both"
+        raise ValueError(message)
+    if any(limit is not None and isnan(limit) for limit in (upper, lower)):
+        message = f"a threshold must be a number, got upper={upper!r} and lower={lower!r}"
         raise ValueError(message)
     if upper is not None and lower is not None and not upper > lower:
         message = f"{word} needs upper > lower, got upper={upper!r} and lower={lower!r}"

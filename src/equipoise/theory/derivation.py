@@ -28,18 +28,20 @@ __all__ = ["derive"]
 
 Function = Callable[[Tensor], Tensor]
 
-_WORDS: dict[str, tuple[str, str, Pairing]] = {
-    "ratio": ("the density ratio", r"T\big(\mathbb{P}^U(X) / \mathbb{P}^D(X)\big)", TWO_SIDED),
-    "density": ("the up density", r"T\big(\mathbb{P}^U(X)\big)", TWO_SIDED),
+_WORDS: dict[str, tuple[str, str, Pairing, str]] = {
+    "ratio": ("the density ratio", r"T\big(\mathbb{P}^U(X) / \mathbb{P}^D(X)\big)", TWO_SIDED, "Theorem 1118"),
+    "density": ("the up density", r"T\big(\mathbb{P}^U(X)\big)", TWO_SIDED, "Theorem 1118"),
     "conditional_density": (
         "the conditional density",
         r"T\big(\mathbb{P}^U(X\,|\,Y)\big)",
         pairings.CONDITIONAL,
+        "Theorem 4338",
     ),
     "conditional_ratio": (
         "the ratio of the data's conditional density to the generator's",
         r"T\big(\mathbb{P}^U(X\,|\,Y) / \mathbb{P}^D_\phi(X\,|\,Y)\big)",
         pairings.CONDITIONAL_GENERATED,
+        "Theorem 4646",
     ),
 }
 _AGREES = 1e-4  # relative error of R(T(z)), for functions written down in float32 or with rounded constants
@@ -48,7 +50,7 @@ _AGREES = 1e-4  # relative error of R(T(z)), for functions written down in float
 def derive(
     ratio: Function | None = None,
     target: Function | None = None,
-    interval: Interval | None = None,
+    interval: Interval | tuple[float, float] | None = None,
     of: str = "ratio",
     name: str = "derived",
 ) -> Instance:
@@ -71,6 +73,12 @@ def derive(
     if of not in _WORDS:
         message = f"of must be one of {', '.join(_WORDS)}, got {of!r}"
         raise ValueError(message)
+    if isinstance(interval, tuple):
+        interval = Interval(*interval)
+    for given, words in ((ratio, "ratio=R"), (target, "target=T")):
+        if given is not None and not callable(given):
+            message = f"{words} must be a function of a tensor, got {given!r}"
+            raise TypeError(message)
     if ratio is not None:
         sign, K = _sign_and_interval(ratio, interval or (None if target is None else range_of(target)), name)
     elif target is not None:
@@ -86,7 +94,7 @@ def derive(
 
 
 def _instance(ratio: Function, target: Function, K: Interval, sign: int, of: str, name: str) -> Instance:
-    words, tex, pairing = _WORDS[of]
+    words, tex, pairing, place = _WORDS[of]
     against_base = of.endswith("density")
     up, down = _density_magnitudes(ratio, sign) if against_base else _magnitudes(ratio, sign)
     return Instance(
@@ -98,7 +106,7 @@ def _instance(ratio: Function, target: Function, K: Interval, sign: int, of: str
         target=(lambda z, log_base: target(z * torch.exp(log_base))) if against_base else target,
         estimand=Estimand(name, f"a function of {words}", tex, interval=K),
         pairings=(pairing,),
-        reference=Reference((), "Theorem 4338" if of == "conditional_density" else "Theorem 1118"),
+        reference=Reference((), place),
     )
 
 

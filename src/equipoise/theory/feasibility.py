@@ -55,12 +55,13 @@ def check(
     return _annotated(from_formulas(inst, down, interval, None, **parameters), ())
 
 
-def consistent(a: Instance, b: Instance) -> bool:
+def consistent(a: Instance | str, b: Instance | str) -> bool:
     """Whether two instances have the same R, and so the same target: the paper's PSO-consistent magnitudes.
 
     Both are compared at the paper's heights f over the part of K that they share, at more than one base density.
     """
-    return a.feasible and b.feasible and all(_same_ratio(a, b, log_base) for log_base in _BASES)
+    one, other = catalog.get(a), catalog.get(b)
+    return one.feasible and other.feasible and all(_same_ratio(one, other, log_base) for log_base in _BASES)
 
 
 def _same_ratio(a: Instance, b: Instance, log_base: float) -> bool:

@@ -15,6 +15,7 @@ from math import pi
 import torch
 from torch import Tensor
 
+from equipoise import catalog
 from equipoise.conditions import ANY_RANGE, NO_BALANCE, RANGE_IS_K, Condition, Report
 from equipoise.instance import Instance
 from equipoise.interval import Interval
@@ -69,14 +70,15 @@ class Polar:
         return tuple(("I", "II", "III", "IV")[int(index)] for index in torch.unique(torch.floor(inner)).tolist())
 
 
-def polar(inst: Instance, n: int = 801, log_base: float = 0.0) -> Polar:
+def polar(inst: Instance | str, n: int = 801, log_base: float = 0.0) -> Polar:
     """Follow an instance through the complex plane, over K and where it is bounded beyond its ends.
 
     Arguments:
-        inst: The instance; of several outputs the first is followed, the others at 0.
+        inst: The instance, or its name; of several outputs the first is followed, the others at 0.
         n: About how many heights.
         log_base: log p_down, for magnitudes that need it.
     """
+    inst = catalog.get(inst)
     K = inst.interval
     u = _heights(K, n)
     unit = bound(inst, norm=2.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
+from equipoise import catalog
 from equipoise.instance import Instance
 from equipoise.interval import Interval
 
@@ -35,7 +36,7 @@ class Alone:
         return f"only up:   {self.words_up}\nonly down: {self.words_down}"
 
 
-def alone(inst: Instance) -> Alone:
+def alone(inst: Instance | str) -> Alone:
     """Say where the surface goes when only one of the two densities lives at a place.
 
     Heights are relative ones, u. Where only the up density lives, a base that the magnitudes take is zero.
@@ -45,6 +46,7 @@ def alone(inst: Instance) -> Alone:
         >>> alone(catalog.get("square")).only_up
         1.0
     """
+    inst = catalog.get(inst)
     up, down = inst.where_only_up, inst.where_only_down
     return Alone(
         up,
