@@ -251,7 +251,7 @@ def test_rows_arrive_in_the_surfaces_precision():
         surface = surface_of(dtype=dtype)
         surface.register_forward_pre_hook(lambda _, x, seen=seen: seen.append(x[0].dtype))
         push(surface, "nce", Pair(UP.astype(np.float32), DOWN), steps=1, n_up=5)
-        assert seen == [dtype]
+        assert set(seen) == {dtype}
 
 
 def test_sides_may_differ_in_number():
@@ -367,7 +367,7 @@ def test_a_force_that_is_not_finite_stops_the_push_and_says_where():
     assert same(weights_of(surface), before)
     message = str(error.value)
     assert re.match(r"step 0: M_down of importance_sampling is inf at height (79|80)\d", message)
-    assert "the surface keeps its last weights" in message
+    assert "the surface is back at the weights it started from" in message
     assert "eq.theory.bound(instance)" in message
 
 
@@ -383,12 +383,14 @@ def test_the_side_and_the_step_are_the_true_ones():
 
     brittle = Instance("brittle", torch.ones_like, torch.ones_like, force_rule=breaks_at_the_third)
     surface = surface_of()
-    with pytest.raises(PushDivergedError, match="step 2: M_up of brittle is nan at height"):
+    with pytest.raises(
+        PushDivergedError, match="step 2: M_up of brittle is nan at height .*back at its weights of step 1"
+    ):
         push(
             surface, brittle, Fixed(), steps=9, record_every=1, callbacks=[lambda *_: kept.append(weights_of(surface))]
         )
     assert len(kept) == 2
-    assert same(weights_of(surface), kept[-1])
+    assert same(weights_of(surface), kept[0])  # what step 1 began with, and found everything finite
     assert issubclass(PushDivergedError, ArithmeticError)
 
 
@@ -407,7 +409,7 @@ class Misshapen(nn.Module):
     "shape", [lambda u: u[:-1, 0], lambda u: u.T, lambda u: torch.cat([u, u])[:, 0]], ids=["short", "lying", "long"]
 )
 def test_a_surface_of_the_wrong_shape_is_refused(shape):
-    with pytest.raises(ValueError, match="a surface must return one height per row: 140 rows gave u of"):
+    with pytest.raises(ValueError, match="a surface must return one height per row: 2 rows gave u of"):
         push(Misshapen(shape), "nce", Fixed(), steps=1)
 
 

@@ -136,7 +136,7 @@ def test_any_instance_is_scored_by_its_log_ratio():
             return torch.exp(super().forward(x))
 
     ours, theirs = monitor(), monitor()
-    theirs.instance = catalog.ulsif
+    theirs.monitor.instance = catalog.ulsif
     for watch, surface in ((ours, Slope()), (theirs, Ratio())):
         surface.slope.data.fill_(0.5)
         watch(0, surface, History())

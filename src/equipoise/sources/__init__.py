@@ -7,6 +7,7 @@ from equipoise.sources.generated import Generated
 from equipoise.sources.known import Known
 from equipoise.sources.labelled import Labelled
 from equipoise.sources.mixture import Mixture
+from equipoise.sources.noisy import Noisy
 from equipoise.sources.pair import Pair
 from equipoise.sources.rows import Rows
 from equipoise.sources.shuffled import Shuffled
@@ -18,6 +19,7 @@ __all__ = [
     "Known",
     "Labelled",
     "Mixture",
+    "Noisy",
     "Pair",
     "Rows",
     "Shuffled",

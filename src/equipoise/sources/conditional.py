@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import Generator, Tensor
 
+from equipoise.sources.buffer import Buffer
 from equipoise.sources.known import Known
 from equipoise.sources.order import Order
-from equipoise.sources.source import as_rows
+from equipoise.sources.position import outline, position_of, seek
+from equipoise.sources.table import Table
 
 
 class Conditional:
@@ -28,10 +29,11 @@ class Conditional:
     """
 
     def __init__(self, conditions: Any, target: Any, *, replace: bool = False) -> None:  # noqa: ANN401
-        self.conditions = as_rows(conditions, "conditions")
+        self.conditions = Table(conditions, "conditions")
         self.target = Known(target)
         self.features = self.conditions.shape[1] + self.target.features
         self._order = Order(len(self.conditions), replace=replace)
+        self._buffer = Buffer()
 
     @property
     def log_prob(self) -> Callable[[Tensor], Tensor] | None:
@@ -44,7 +46,20 @@ class Conditional:
     def draw(self, out: Tensor, generator: Generator) -> None:
         """Fill ``out`` with conditions of the table and targets of the base."""
         width = self.conditions.shape[1]
-        out[:, :width] = self.conditions[self._order.take(out.shape[0], generator)]
-        targets = torch.empty(out.shape[0], self.target.features, dtype=out.dtype, device=out.device)
+        self.conditions.gather(self._order.take(out.shape[0], generator), out[:, :width])
+        targets = self._buffer.rows(out.shape[0], self.target.features, out)
         self.target.draw(targets, generator)
         out[:, width:] = targets
+
+    def position(self) -> dict[str, Any]:
+        """Where the conditions and the targets stand."""
+        return {"conditions": self._order.position(), "target": position_of(self.target)}
+
+    def seek(self, position: dict[str, Any], generator: Generator) -> None:
+        """Go to a position."""
+        self._order.seek(position["conditions"], generator)
+        seek(self.target, position["target"], generator)
+
+    def outline(self) -> str:
+        """What this is, in short."""
+        return f"Conditional {self.conditions.shape} beside {outline(self.target)}"

@@ -14,7 +14,7 @@ import torch
 from torch import Generator, Tensor
 
 from equipoise.sources.order import Order
-from equipoise.sources.source import as_rows
+from equipoise.sources.table import Table
 
 
 class Generated:
@@ -33,7 +33,7 @@ class Generated:
             message = f"latent must be at least 1, got {latent!r}"
             raise ValueError(message)
         self.generator, self.latent = generator, latent
-        self.conditions = None if conditions is None else as_rows(conditions, "conditions")
+        self.conditions = None if conditions is None else Table(conditions, "conditions")
         self._order = Order(1 if self.conditions is None else len(self.conditions))
         first = torch.zeros(2, dtype=torch.long)
         self.features = self._make(first, torch.Generator().manual_seed(0), torch.get_default_dtype()).shape[1]
@@ -41,6 +41,19 @@ class Generated:
     def draw(self, out: Tensor, generator: Generator) -> None:
         """Fill ``out`` with fresh rows."""
         out.copy_(self._make(self._order.take(out.shape[0], generator), generator, out.dtype))
+
+    def position(self) -> dict[str, Any]:
+        """Where the conditions stand."""
+        return self._order.position()
+
+    def seek(self, position: dict[str, Any], generator: Generator) -> None:
+        """Go to a position."""
+        self._order.seek(position, generator)
+
+    def outline(self) -> str:
+        """What this is, in short."""
+        beside = "" if self.conditions is None else f" beside {self.conditions.shape}"
+        return f"Generated {self.features} columns from {self.latent} numbers{beside}"
 
     def _make(self, index: Tensor, generator: Generator, dtype: torch.dtype) -> Tensor:
         """Rows of the generator, beside the conditions numbered by ``index`` where there are any."""
@@ -50,7 +63,8 @@ class Generated:
             if self.conditions is None:
                 rows = self.generator(noise)
             else:
-                seen = self.conditions[index].to(dtype)
+                seen = torch.empty(n, self.conditions.shape[1], dtype=dtype)
+                self.conditions.gather(index, seen)
                 rows = torch.cat([seen, self.generator(seen, noise)], dim=1)
         if rows.dim() != 2 or rows.shape[0] != n:
             message = f"a generator must return rows of shape ({n}, columns), got {tuple(rows.shape)}"

@@ -28,6 +28,8 @@ class Known:
             message = f"a known density needs sample and log_prob; {type(density).__name__} cannot be sampled"
             raise TypeError(message)
         self.density = density
+        draws = getattr(density, "draw", None)
+        self._draws = draws if callable(draws) and _arguments(draws) == ["out", "generator"] else None
         takes = _arguments(density.sample)
         self._seeded_by = next((name for name in ("generator", "random_state") if name in takes), None)
         self._takes_dtype = "dtype" in takes
@@ -47,8 +49,15 @@ class Known:
         return self._log_prob if hasattr(self.density, "log_prob") else None
 
     def draw(self, out: Tensor, generator: Generator) -> None:
-        """Fill ``out`` with independent rows."""
+        """Fill ``out`` with independent rows; a density that can write into it does."""
+        if self._draws is not None:
+            self._draws(out, generator)
+            return
         out.copy_(self._sample(out.shape[0], generator, out.dtype))
+
+    def outline(self) -> str:
+        """What this is, in short."""
+        return f"{type(self.density).__name__} of {self.features} columns"
 
     def _sample(self, n: int, generator: Generator, dtype: torch.dtype) -> Tensor:
         if self._seeded_by == "generator":

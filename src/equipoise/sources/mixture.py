@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
+from equipoise.sources.buffer import Buffer
+from equipoise.sources.position import outline, position_of, seek
 from equipoise.sources.source import as_source
 
 
@@ -37,6 +39,7 @@ class Mixture:
             message = f"weights must hold one non-negative number per part ({len(self.parts)}), got {weights!r}"
             raise ValueError(message)
         self.shares = shares.to(torch.float64) / shares.sum()
+        self._buffer = Buffer()
 
     @property
     def log_prob(self) -> Callable[[Tensor], Tensor] | None:
@@ -46,15 +49,28 @@ class Mixture:
         return self._log_prob
 
     def draw(self, out: Tensor, generator: Generator) -> None:
-        """Fill ``out``: multinomial counts per part, then a shuffle so that no position belongs to a part."""
-        which = torch.multinomial(self.shares, out.shape[0], replacement=True, generator=generator)
+        """Fill ``out``: a part for every row, then the rows of one part after another."""
+        which = torch.multinomial(self.shares, out.shape[0], replacement=True, generator=generator).to(out.device)
         for k, part in enumerate(self.parts):
             index = torch.nonzero(which == k).flatten()
-            rows = out.new_empty(len(index), self.features)
+            rows = self._buffer.rows(len(index), self.features, out)
             if len(index) and part.draw(rows, generator) is not None:
                 message = "a part with sample weights cannot be mixed: draw it with replacement by its weights instead"
                 raise ValueError(message)
-            out[index] = rows
+            out.index_copy_(0, index, rows)
+
+    def position(self) -> dict[str, Any]:
+        """Where the parts stand."""
+        return {"parts": [position_of(part) for part in self.parts]}
+
+    def seek(self, position: dict[str, Any], generator: Generator) -> None:
+        """Go to a position."""
+        for part, stands in zip(self.parts, position["parts"], strict=True):
+            seek(part, stands, generator)
+
+    def outline(self) -> str:
+        """What this is, in short."""
+        return f"Mixture of {', '.join(outline(part) for part in self.parts)} by {self.shares.tolist()}"
 
     def _log_prob(self, x: Tensor) -> Tensor:
         terms = torch.stack([part.log_prob(x) for part in self.parts])  # (k, n)

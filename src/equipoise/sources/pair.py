@@ -13,6 +13,8 @@ import torch
 from torch import Generator, Tensor
 
 from equipoise.batch import Batch
+from equipoise.sources.buffer import Buffer
+from equipoise.sources.position import outline, position_of, seek
 from equipoise.sources.source import Source, as_source
 
 
@@ -42,7 +44,7 @@ class Pair:
             message = f"up rows have {self.up.features} columns, down rows {self.down.features}: they must agree"
             raise ValueError(message)
         self.features = self.up.features
-        self._buffer = torch.empty(0)
+        self._buffer = Buffer()
 
     def log_base(self, x: Tensor) -> Tensor:
         """The base's log density at rows (n, d)."""
@@ -50,22 +52,35 @@ class Pair:
             message = "the down density of this pair is not known: give a base with log_prob, such as eq.bases.Gaussian"
             raise ValueError(message)
         value: Tensor = self.down.log_prob(x)
-        return value.to(x.dtype)
+        return value.to(x)
 
     def draw(
         self, n_up: int, n_down: int, generator: Generator, *, like: Tensor | None = None, log_base: bool = False
     ) -> Batch:
         """Draw both sides into one buffer, which the next draw overwrites."""
-        x = self._room(n_up + n_down, torch.empty(0) if like is None else like)
+        x = self._buffer.rows(n_up + n_down, self.features, torch.empty(0) if like is None else like)
         up_weight = self.up.draw(x[:n_up], generator)
         down_weight = self.down.draw(x[n_up:], generator)
         return Batch(x, n_up, self.log_base(x) if log_base else None, weight=_join(up_weight, down_weight, x, n_up))
 
-    def _room(self, n: int, like: Tensor) -> Tensor:
-        buffer = self._buffer
-        if buffer.shape != (n, self.features) or buffer.dtype != like.dtype or buffer.device != like.device:
-            self._buffer = torch.empty(n, self.features, dtype=like.dtype, device=like.device)
-        return self._buffer
+    def with_noise(self, sigma: float | Tensor) -> Pair:
+        """The same pair with Gaussian noise on its up rows."""
+        from equipoise.sources.noisy import Noisy
+
+        return Pair(Noisy(self.up, sigma), self.down)
+
+    def position(self) -> dict[str, Any]:
+        """Where both sides stand."""
+        return {"up": position_of(self.up), "down": position_of(self.down)}
+
+    def seek(self, position: dict[str, Any], generator: Generator) -> None:
+        """Go to a position."""
+        seek(self.up, position["up"], generator)
+        seek(self.down, position["down"], generator)
+
+    def outline(self) -> str:
+        """What this is, in short."""
+        return f"{outline(self.up)} against {outline(self.down)}"
 
 
 def _join(up: Tensor | None, down: Tensor | None, x: Tensor, n_up: int) -> Tensor | None:

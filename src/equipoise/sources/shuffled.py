@@ -12,7 +12,7 @@ from typing import Any
 from torch import Generator, Tensor
 
 from equipoise.sources.order import Order
-from equipoise.sources.source import as_rows
+from equipoise.sources.table import Table
 
 
 class Shuffled:
@@ -27,7 +27,7 @@ class Shuffled:
     log_prob = None
 
     def __init__(self, left: Any, right: Any, *, replace: bool = False) -> None:  # noqa: ANN401
-        self.left, self.right = as_rows(left, "left"), as_rows(right, "right")
+        self.left, self.right = Table(left, "left"), Table(right, "right")
         self.features = self.left.shape[1] + self.right.shape[1]
         self._orders = Order(len(self.left), replace=replace), Order(len(self.right), replace=replace)
 
@@ -35,5 +35,18 @@ class Shuffled:
         """Fill ``out`` with independent halves."""
         width = self.left.shape[1]
         left, right = (order.take(out.shape[0], generator) for order in self._orders)
-        out[:, :width] = self.left[left]
-        out[:, width:] = self.right[right]
+        self.left.gather(left, out[:, :width])
+        self.right.gather(right, out[:, width:])
+
+    def position(self) -> dict[str, Any]:
+        """Where both orders stand."""
+        return {"left": self._orders[0].position(), "right": self._orders[1].position()}
+
+    def seek(self, position: dict[str, Any], generator: Generator) -> None:
+        """Go to a position."""
+        self._orders[0].seek(position["left"], generator)
+        self._orders[1].seek(position["right"], generator)
+
+    def outline(self) -> str:
+        """What this is, in short."""
+        return f"Shuffled {self.left.shape} and {self.right.shape}"

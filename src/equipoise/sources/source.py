@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-import torch
 from torch import Generator, Tensor
+
+from equipoise.sources.table import as_rows
+
+__all__ = ["Source", "as_rows", "as_source"]
 
 
 @runtime_checkable
@@ -44,34 +46,3 @@ def as_source(thing: Any) -> Source:  # noqa: ANN401  # whatever a user may hand
         "a density with sample and log_prob, or a source such as sources.Rows"
     )
     raise TypeError(message)
-
-
-def as_rows(rows: Any, name: str = "rows") -> Tensor:  # noqa: ANN401  # arrays and tensors alike
-    """Rows as an (n, d) floating-point tensor that owns no foreign memory it may write to."""
-    table = rows.detach() if isinstance(rows, Tensor) else _from_array(np.asarray(rows), name)
-    if table.is_complex():
-        message = f"{name} must hold real numbers, got {table.dtype}"
-        raise TypeError(message)
-    if not table.is_floating_point():
-        table = table.to(torch.get_default_dtype())
-    if table.dim() == 1:
-        table = table.unsqueeze(1)
-    if table.dim() != 2 or 0 in table.shape:
-        message = f"{name} must be a table of shape (n, d) with n, d >= 1; got {tuple(table.shape)}"
-        raise ValueError(message)
-    if not bool(torch.isfinite(table).all()):
-        bad = int((~torch.isfinite(table)).any(dim=1).sum())
-        message = f"{name} must be finite: {bad} of {table.shape[0]} rows have NaN or infinity"
-        raise ValueError(message)
-    return table
-
-
-def _from_array(array: np.ndarray[Any, Any], name: str) -> Tensor:
-    """A tensor over the array's own memory where torch can use it, over a copy where it cannot."""
-    if array.dtype.kind not in "biufc":
-        message = f"{name} must hold numbers, got an array of {array.dtype}"
-        raise TypeError(message)
-    if array.dtype == np.longdouble:
-        array = array.astype(np.float64)
-    usable = array.flags.writeable and array.dtype.isnative and all(stride >= 0 for stride in array.strides)
-    return torch.from_numpy(array if usable else np.array(array, dtype=array.dtype.newbyteorder("="), order="C"))

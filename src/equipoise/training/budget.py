@@ -11,6 +11,7 @@ from numbers import Integral
 from time import perf_counter
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_LONG = 0.25  # seconds that a calibration should last, so that a step's time is known to a few per cent
 
 
 def steps_of(budget: int | str, trial: Callable[[int], object]) -> int:
@@ -24,9 +25,17 @@ def steps_of(budget: int | str, trial: Callable[[int], object]) -> int:
     if isinstance(given, int):
         return given
     trial(3)
+    count, elapsed = 20, _timed(trial, 20)
+    if elapsed < min(_LONG, 0.02 * given):
+        count = min(2000, round(20 * _LONG / elapsed))
+        elapsed = _timed(trial, count)
+    return max(1, round(given * count / elapsed))
+
+
+def _timed(trial: Callable[[int], object], count: int) -> float:
     start = perf_counter()
-    trial(20)
-    return max(1, round(given * 20 / (perf_counter() - start)))
+    trial(count)
+    return perf_counter() - start
 
 
 def read(budget: int | str) -> int | float:

@@ -9,24 +9,36 @@ surface. No loss is computed, and none needs to be known. The same loop serves o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from math import cos, pi
+from copy import deepcopy
+from os import PathLike
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
+from torch.optim import Optimizer
 
 from equipoise import catalog
-from equipoise.batch import Batch
 from equipoise.instance import Instance
+from equipoise.sources.noisy import with_noise
 from equipoise.sources.pair import Draws
-from equipoise.surfaces.in_range import heights_of
+from equipoise.training import checks
+from equipoise.training.attended import Attended
+from equipoise.training.average import Average
+from equipoise.training.budget import steps_of
+from equipoise.training.checkpoint import Checkpoint, as_checkpoint
+from equipoise.training.guard import Guard, PushDivergedError
 from equipoise.training.history import History
+from equipoise.training.optimizer import Factory, as_optimizer
+from equipoise.training.run import Run
+from equipoise.training.schedule import Schedule, as_schedule
+from equipoise.training.settings import describe
+from equipoise.training.watch import Monitor, as_watch
+
+__all__ = ["Callback", "PushDivergedError", "push"]
 
 Callback = Callable[[int, nn.Module, History], Any]
 
-
-class PushDivergedError(FloatingPointError):
-    """A force was not finite; the surface keeps the weights it had."""
+_SCORES = 40  # per push, where the monitor has no pace of its own
 
 
 def push(
@@ -34,11 +46,20 @@ def push(
     instance: Instance | str,
     pair: Draws,
     *,
-    steps: int,
+    steps: int | str,
     n_up: int = 1000,
     n_down: int | None = None,
     learning_rate: float = 0.0035,
-    optimizer: torch.optim.Optimizer | None = None,
+    optimizer: str | Optimizer | Factory = "adam",
+    weight_decay: float = 0.0,
+    schedule: str | Schedule = "cosine",
+    noise: float | Tensor = 0.0,
+    average: float | None = None,
+    clip: float | None = None,
+    monitor: Monitor | None = None,
+    monitor_every: int | None = None,
+    patience: int | None = None,
+    checkpoint: str | PathLike[str] | Checkpoint | None = None,
     seed: int | None = None,
     record_every: int = 50,
     callbacks: Iterable[Callback] = (),
@@ -49,74 +70,108 @@ def push(
         surface: Any module from rows (n, d) to heights (n,) or (n, C); changed in place.
         instance: The magnitudes, or a catalogue name.
         pair: Where up and down rows come from: a Pair, or sources.Labelled for classes.
-        steps: How many steps to make.
+        steps: How many steps to make, or a time such as ``"90s"``, which a short calibration turns into steps, once.
         n_up: Up rows per step.
         n_down: Down rows per step; as many as up rows where it is None.
-        learning_rate: The first step's learning rate; a cosine takes it to zero over the steps.
-        optimizer: Adam with the paper's constants (line 5558) where it is None.
-        seed: Seeds the draws; a fresh seed where it is None.
+        learning_rate: The largest learning rate.
+        optimizer: ``"adam"`` with the paper's constants (line 5562), ``"adamw"``, ``"sgd"``, an optimizer over the
+            surface's weights (its own rate counts), or a function of (weights, rate) that makes one.
+        weight_decay: The optimizer's.
+        schedule: ``"cosine"``, ``"paper"``, ``"warmup_stable_decay"``, ``"constant"``, or a function from the share of
+            the run that is over, in [0, 1], to the share of the learning rate.
+        noise: Standard deviation of Gaussian noise on up rows, one number or one per column (line 5534).
+        average: Decay of a moving average of the weights, such as 0.999; the average is scored, and left at the end.
+        clip: The largest norm of the gradient that the optimizer sees.
+        monitor: A held-out score, see :mod:`equipoise.training.monitor`; the surface ends at its best weights by it.
+        monitor_every: Steps between scores; a fortieth of the run where it is None.
+        patience: Scores without a new best after which the push ends.
+        checkpoint: A path, or a Checkpoint; where the file exists, the push goes on from there.
+        seed: Seeds the draws, and dropout; a fresh seed where it is None.
         record_every: Steps between records of the history.
         callbacks: Called as callback(step, surface, history) after each record; True ends the push there.
 
-    Returns the history of heights and forces.
+    Returns the history of heights and forces. Ctrl-C ends the push after its current step, with the weights so far.
     """
-    chosen = catalog.get(instance)
-    _check_range(surface, chosen)
-    parameters = [p for p in surface.parameters() if p.requires_grad]
-    if optimizer is None:
-        optimizer = torch.optim.Adam(parameters, lr=learning_rate, betas=(0.75, 0.999), eps=1e-10, fused=True)
-    start = [group["lr"] for group in optimizer.param_groups]
-    generator = torch.Generator()
-    generator.manual_seed(seed) if seed is not None else generator.seed()
-    like = parameters[0] if parameters else torch.empty(0)
-    hooks, history = list(callbacks), History()
+    settings = describe(locals())  # every argument, so that none is forgotten in a checkpoint
+    chosen, file, n_down = catalog.get(instance), as_checkpoint(checkpoint), n_up if n_down is None else n_down
+    checks.counts(n_up=n_up, n_down=n_down, record_every=record_every, monitor_every=monitor_every)
+    checks.positive(clip=clip)
+    weights, pair, pace = checks.weights_of(surface), with_noise(pair, noise), as_schedule(schedule)
+    checks.fits(surface, chosen, pair.features, weights[0])
+    kept = None if file is None else file.read(settings)
+    if kept is None:
+        options = {"n_up": n_up, "n_down": n_down, "weight_decay": weight_decay, "average": average, "clip": clip}
+        budget = steps_of(steps, _trials(surface, chosen, pair, optimizer, **options))
+    else:
+        budget = int(kept["history"]["steps"])
+    run = Run(
+        surface,
+        as_optimizer(optimizer, weights, learning_rate, weight_decay),
+        pair,
+        _seeded(seed),
+        None if average is None else Average(weights, average),
+        as_watch(monitor, patience),
+        list(callbacks),
+        History(steps=budget, budget=steps),
+    )
+    history, score_every = run.history, monitor_every or max(1, budget // _SCORES)
 
-    surface.train()
-    for step in range(steps):
-        _set_rate(optimizer, start, 0.5 * (1.0 + cos(pi * step / steps)))
-        batch = pair.draw(n_up, n_up if n_down is None else n_down, generator, like=like, log_base=chosen.needs_base)
-        u = surface(batch.x)
-        with torch.no_grad():
-            forces = chosen.forces(u, batch)
-        _check_finite(step, u, forces, batch, chosen)
-        optimizer.zero_grad(set_to_none=False)
-        u.backward(forces)
-        optimizer.step()
-        if step % record_every == 0 or step == steps - 1:
-            history.record(step, u, forces, batch.n_up, optimizer.param_groups[0]["lr"])
-            stops = [hook(step, surface, history) is True for hook in hooks]
-            if any(stops):
+    with Attended(surface, run.hooks, run.generator.initial_seed()) as attended:
+        run.load_state(kept)
+        guard = Guard(surface, chosen, clip)
+        for step in range(run.next_step, budget):
+            rate = run.set_rate(pace(step / budget))
+            batch = pair.draw(n_up, n_down, run.generator, like=weights[0], log_base=chosen.needs_base)
+            u = surface(batch.x)
+            checks.movable(u, batch)
+            with torch.no_grad():
+                forces = chosen.forces(u, batch)
+            _clear(weights)
+            u.backward(forces)
+            norm = guard.check(step, u, forces, batch)
+            last = step == budget - 1
+            if recorded := last or step % record_every == 0:
+                guard.keep(step)
+                history.record(step, u, forces, batch.n_up, rate, norm.item(), run.seconds)
+            run.move()
+            if last or step % score_every == 0:
+                run.score(step)
+            ends = recorded and run.call_hooks(step)
+            if file is not None and file.due(step):
+                file.write(run, settings)
+            if ends or run.over or attended.interrupted:
                 break
-    surface.train(mode=False)
+        history.interrupted = attended.interrupted
+        if file is not None:
+            file.write(run, settings)
+        run.settle()
     return history
 
 
-def _set_rate(optimizer: torch.optim.Optimizer, start: list[float], share: float) -> None:
-    for group, rate in zip(optimizer.param_groups, start, strict=True):
-        group["lr"] = rate * share
+def _seeded(seed: int | None) -> Generator:
+    generator = Generator()
+    generator.manual_seed(seed) if seed is not None else generator.seed()
+    return generator
 
 
-def _check_range(surface: nn.Module, instance: Instance) -> None:
-    if instance.heights.covers(heights_of(surface)):
-        return
-    message = (
-        f"{instance.label} balances only at heights in {instance.heights}, and this {type(surface).__name__} can take "
-        f"others: wrap it as eq.surfaces.InRange(surface, instance.interval)"
-    )
-    raise ValueError(message)
+def _clear(weights: list[Tensor]) -> None:
+    """Gradients to zero, in memory that stays."""
+    for weight in weights:
+        if weight.grad is None:
+            weight.grad = torch.zeros_like(weight)
+        else:
+            weight.grad.zero_()
 
 
-def _check_finite(step: int, u: Tensor, forces: Tensor, batch: Batch, instance: Instance) -> None:
-    if u.shape[0] != batch.x.shape[0]:
-        message = f"a surface must return one height per row: {batch.x.shape[0]} rows gave u of {tuple(u.shape)}"
-        raise ValueError(message)
-    if bool(torch.isfinite(forces).all()):
-        return
-    row = int(torch.nonzero(~torch.isfinite(forces))[0, 0])
-    side = "up" if row < batch.n_up else "down"
-    message = (
-        f"step {step}: M_{side} of {instance.label} is {forces[row].flatten()[0].item()} at height "
-        f"{u[row].flatten()[0].item():.6g}; the surface keeps its last weights. "
-        "Lower the learning rate, or bound the magnitudes with eq.theory.bound(instance)"
-    )
-    raise PushDivergedError(message)
+def _trials(
+    surface: nn.Module, instance: Instance, pair: Draws, optimizer: str | Optimizer | Factory, **options: Any
+) -> Callable[[int], None]:
+    """Makes so many steps on a copy, whose time counts; the copy is made when it is first needed."""
+    copies: list[Any] = []
+
+    def trial(steps: int) -> None:
+        copies.extend(() if copies else deepcopy((surface, optimizer)))
+        if push(copies[0], instance, pair, steps=steps, optimizer=copies[1], seed=0, **options).interrupted:
+            raise KeyboardInterrupt
+
+    return trial
