@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import struct
 import zipfile
 
@@ -114,17 +115,18 @@ def test_a_model_file_is_as_readable_as_other_files(path):
 
 
 def refused(path, words):
-    with pytest.raises(ModelFileError, match=words) as error:
+    """Whether the file is refused, in one line that names it and says why."""
+    with pytest.raises(ModelFileError) as error:
         load(path)
-    assert str(path) in str(error.value)
-    assert "\n" not in str(error.value)
+    said = str(error.value)
+    return str(path) in said and "\n" not in said and re.search(words, said) is not None
 
 
 def test_a_truncated_file_is_refused(path):
     content = path.read_bytes()
     for keep in (0, 4, 8, 100, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:keep])
-        refused(path, "not a model file")
+        assert refused(path, "not a model file")
 
 
 def test_every_altered_byte_is_noticed(path):
@@ -134,12 +136,12 @@ def test_every_altered_byte_is_noticed(path):
         altered = bytearray(content)
         altered[at] ^= 0x41
         path.write_bytes(bytes(altered))
-        refused(path, "not a model file|damaged|not one that equipoise wrote|unknown|later")
+        assert refused(path, "not a model file|damaged|not one that equipoise wrote|unknown|later")
 
 
 def test_appended_bytes_are_noticed(path):
     path.write_bytes(path.read_bytes() + b"\0" * 8)
-    refused(path, "not a model file")
+    assert refused(path, "not a model file")
 
 
 def pickled(path):
@@ -173,12 +175,12 @@ class Trap:
 def test_a_foreign_file_is_refused_and_not_run(tmp_path, name):
     write, words = FOREIGN[name]
     write(tmp_path / "model.eqp")
-    refused(tmp_path / "model.eqp", words)
+    assert refused(tmp_path / "model.eqp", words)
 
 
 def test_no_file_is_refused(tmp_path):
-    refused(tmp_path / "none.eqp", "no such file")
-    refused(tmp_path, "no such file")
+    assert refused(tmp_path / "none.eqp", "no such file")
+    assert refused(tmp_path, "no such file")
 
 
 # --- forged documents, with a digest that fits ------------------------------------------------------------------------
@@ -272,7 +274,7 @@ def test_an_unchanged_document_loads(path, model):
 )
 def test_a_forged_document_is_refused(path, change, words):
     forge(path, change)
-    refused(path, words)
+    assert refused(path, words)
 
 
 def test_a_deeply_nested_document_is_refused(path):
@@ -280,11 +282,11 @@ def test_a_deeply_nested_document_is_refused(path):
     for _ in range(400):
         surface = {"type": "in_range", "interval": [0.0, 1.0], "surface": surface}
     forge(path, put("surface", surface))
-    refused(path, "damaged")
+    assert refused(path, "damaged")
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a mapping
     save_file(tensors, path, metadata={"equipoise": "[" * 200_000})
-    refused(path, "header is damaged")
+    assert refused(path, "header is damaged")
 
 
 # --- what cannot be saved ---------------------------------------------------------------------------------------------
