@@ -79,6 +79,7 @@ class BlockDiagonal(nn.Module):
             "gain": gain,
         }
         self.features = features
+        self.gain = gain
         self.form = Form(Layout(features, blocks, width, layers), activation, slope, residual)
         self.weights = nn.Parameter(torch.empty(self.form.layout.size))
         self._pool = Pool()
@@ -93,7 +94,7 @@ class BlockDiagonal(nn.Module):
         self.weights.zero_()
         for depth, (matrix, _) in enumerate(weights.layers):
             fans = layout.width * 2 if depth else layout.features + wide
-            matrix.uniform_(-1.0, 1.0).mul_(sqrt(6.0 / fans) * (1.0 if depth else self.spec["gain"]))
+            matrix.uniform_(-1.0, 1.0).mul_(sqrt(6.0 / fans) * (1.0 if depth else self.gain))
         weights.last.uniform_(-1.0, 1.0).mul_(sqrt(6.0 / (wide + 1)))
 
     def forward(self, x: Tensor) -> Tensor:

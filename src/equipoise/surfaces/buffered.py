@@ -4,8 +4,8 @@
     backward: ∂W_l = h_(l-1)·∂z_lᵀ and ∂z_(l-1) = a'(z)·(W_l·∂z_l), straight into the flat gradient
 
 Any type, any device. Channels come first in every buffer and rows last, (B, w, n): all products are batched ones, the
-rows themselves are one operand for all channels, and the last sum is one product of a matrix and a vector. A few channels
-at a time go through all layers, so that what one layer writes is still in the cache when the next one reads it.
+rows themselves are one operand for all channels, and the last sum is one product of a matrix and a vector. A few
+channels at a time go through all layers: what one layer writes is still in the cache when the next one reads it.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def heights(form: Form, x: Tensor, flat: Tensor, pool: Pool) -> Tensor:
         return form.heights(x, flat)
     rows, weights = x.contiguous(), flat.contiguous()
     if torch.is_grad_enabled() and flat.requires_grad:
-        u: Tensor = Heights.apply(rows, weights, form, pool)
+        u: Tensor = Heights.apply(rows, weights, form, pool)  # type: ignore[no-untyped-call]
         return u
     lease, engine = pool.lease(), engine_for(x)
     parts = [engine.forward(form, part, weights.detach(), lease.room, keep=False) for part in rows.split(_CHUNK)]

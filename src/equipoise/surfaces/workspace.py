@@ -104,7 +104,7 @@ class Pool:
 
 def _holders(tensor: Tensor) -> int:
     """How many tensors share this memory, and the few references that asking makes."""
-    count: int = torch._C._storage_Use_Count(tensor.untyped_storage()._cdata)  # type: ignore[attr-defined]
+    count: int = torch._C._storage_Use_Count(tensor.untyped_storage()._cdata)
     return count
 
 

@@ -24,10 +24,8 @@ _FEW = 2_000_000  # multiplications; with fewer, a second thread is not worth wa
 
 class _Shape(ctypes.Structure):
     _fields_ = (
-        *(
-            (name, ctypes.c_int64)
-            for name in ("rows", "features", "blocks", "width", "inner", "activation", "residual")
-        ),
+        *((size, ctypes.c_int64) for size in ("rows", "features", "blocks", "width", "inner")),
+        *((choice, ctypes.c_int64) for choice in ("activation", "residual")),
         ("slope", ctypes.c_double),
     )
 
