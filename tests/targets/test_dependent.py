@@ -51,7 +51,7 @@ def test_a_hole_must_fit(radius):
 
 
 def test_spirals_integrate_to_one():
-    axis = torch.linspace(-5.5, 5.5, 301, dtype=torch.float64)  # the trapezium rule is exact to rounding at this step
+    axis = torch.linspace(-5.5, 5.5, 161, dtype=torch.float64)  # the trapezium rule is exact to rounding at this step
     grid = torch.cartesian_prod(axis, axis)
     step = (axis[1] - axis[0]).item()
     assert abs(TwoSpirals().log_prob(grid).exp().sum().item() * step**2 - 1.0) < 1e-9
@@ -143,7 +143,7 @@ def test_the_funnel_is_its_conditionals():
 
 def test_funnel_rows_are_normal_in_their_own_scale():
     rows = sample(Funnel())
-    assert normal_pvalue(rows[:, 0] / 2.0) > 0.001
+    assert normal_pvalue(rows[:, 0]) > 0.001
     assert normal_pvalue(rows[:, 9] / torch.exp(0.5 * rows[:, 0])) > 0.001
 
 

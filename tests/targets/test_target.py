@@ -54,7 +54,7 @@ ENTROPY = {
     "transformed_columns": 20 * column_entropy(),
     "uniform_with_hole": math.log(4 - math.pi * 0.09),
     "stripes": math.log(0.5),
-    "funnel": gaussian_entropy(10) + math.log(2.0),
+    "funnel": gaussian_entropy(10),
     "curved_ridge": gaussian_entropy(15) + 14 * math.log(0.3),
 }
 
