@@ -18,8 +18,8 @@ class Funnel(Target):
 
     Arguments:
         dim: How many columns.
-        scale: The standard deviation τ of v. With Neal's own 3, and still with 1.5, errors at a few far rows decide every
-            average over 20,000; at 1 an average can be measured.
+        scale: The standard deviation τ of v. With Neal's own 3, and still with 1.5, errors at a few far rows decide
+            every average over 20,000; at 1 an average can be measured.
     """
 
     def __init__(self, dim: int = 10, scale: float = 1.0) -> None:
