@@ -214,6 +214,15 @@ def test_threads_do_not_change_a_bit():
         assert torch.equal(found[0][1], found[1][1])
 
 
+def test_inference_mode_leaves_a_workspace_that_training_can_use(engine):
+    surface = BlockDiagonal(**SMALL)
+    x, force = torch.randn(40, 3), torch.randn(40)
+    with torch.inference_mode():
+        surface(x)
+    surface(x).backward(force)
+    assert relative(surface.weights.grad, twin(surface, x, force)[1]) < 1e-5
+
+
 def test_no_grad_and_eval_give_the_same_heights(engine):
     surface = BlockDiagonal(**SMALL)
     x = torch.randn(90, 3)

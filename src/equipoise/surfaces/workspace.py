@@ -30,7 +30,8 @@ class Room:
         if buffer is None or buffer.numel() < count or buffer.dtype != like.dtype or buffer.device != like.device:
             self.buffers.pop(name, None)  # before its successor is there, or both would be
             spare = _ALIGNED // like.element_size()
-            whole = torch.empty(count + spare, dtype=like.dtype, device=like.device)
+            with torch.inference_mode(mode=False):  # the buffer will outlive the caller's mode
+                whole = torch.empty(count + spare, dtype=like.dtype, device=like.device)
             start = -(whole.data_ptr() // like.element_size()) % spare
             buffer = self.buffers[name] = whole[start : start + count]
         return buffer[:count]

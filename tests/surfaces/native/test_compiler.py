@@ -110,6 +110,13 @@ def test_wrong_numbers_are_found_out(cache, tmp_path, monkeypatch):
         kernel.verify(kernel.Kernel(compiler.compiled(), "wrong"))
 
 
+def test_it_is_verified_whatever_mode_the_first_caller_is_in(cache):
+    path = compiler.compiled()
+    for mode in (torch.no_grad, torch.inference_mode):
+        with mode():
+            kernel.verify(kernel.Kernel(path, "again"))
+
+
 def in_a_new_process(**environment: str) -> str:
     code = "from equipoise.surfaces import backend; print(backend())"
     done = subprocess.run(

@@ -101,6 +101,8 @@ def _loaded() -> tuple[Kernel | None, str]:
     return kernel, ""
 
 
+@torch.inference_mode(mode=False)
+@torch.enable_grad()
 def verify(kernel: Kernel) -> None:
     """Hold the kernel to a straightforward float64 computation on a small odd shape, value and gradient."""
     layout, n = Layout(features=3, blocks=2, width=5, layers=3), 7
