@@ -5,6 +5,10 @@ The modules here import matplotlib when they draw and not before, so that this p
 
 from __future__ import annotations
 
+from equipoise.plots.calibration import calibration
+from equipoise.plots.history import history
+from equipoise.plots.marginals import marginals
+from equipoise.plots.pair import pair
 from equipoise.plots.polar import polar
 
-__all__ = ["polar"]
+__all__ = ["calibration", "history", "marginals", "pair", "polar"]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from equipoise.plots import density
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from equipoise.plots.source import Columns
 
 
 @dataclass(frozen=True)
 class Plotter:
-    """The pictures of one fitted density; each takes ``ax`` and returns it.
+    """The pictures of one fitted density; each takes ``ax`` and returns it, or makes its own.
 
     Arguments:
         model: A fitted density.
@@ -18,14 +21,26 @@ class Plotter:
 
     model: Any
 
-    def marginals(self, X: Any = None, *, column: int = 0, ax: Any = None) -> Any:  # noqa: ANN401
-        """One column's density, beside the rows X where they are given."""
-        return density.marginals(self.model, X, column=column, ax=ax)
+    def marginals(self, X: Any = None, *, columns: Columns | None = None, ax: Axes | None = None) -> Any:  # noqa: ANN401
+        """Each column's density, with rows X as bars and a band for them."""
+        from equipoise.plots.marginals import marginals
 
-    def pair(self, X: Any = None, *, columns: tuple[int, int] = (0, 1), ax: Any = None) -> Any:  # noqa: ANN401
-        """Two columns' density, with the rows X on it where they are given."""
-        return density.pair(self.model, X, columns=columns, ax=ax)
+        return marginals(self.model, X, columns=columns, ax=ax)
 
-    def history(self, *, ax: Any = None) -> Any:  # noqa: ANN401
-        """The forces of both sides along the push."""
-        return density.history(self.model, ax=ax)
+    def pair(self, X: Any = None, *, columns: Columns | None = None, ax: Axes | None = None) -> Any:  # noqa: ANN401
+        """Two columns' joint density, or each pair among several, with rows X on it."""
+        from equipoise.plots.pair import pair
+
+        return pair(self.model, X, columns=columns, ax=ax)
+
+    def history(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401
+        """The held-out gain and the forces along the push."""
+        from equipoise.plots.history import history
+
+        return history(self.model, ax=ax)
+
+    def calibration(self, X: Any, *, ax: Axes | None = None) -> Axes:  # noqa: ANN401
+        """Log p of rows X against log p of the model's own samples; X should be rows it has not seen."""
+        from equipoise.plots.calibration import calibration
+
+        return calibration(self.model, X, ax=ax)
