@@ -1,17 +1,21 @@
 # ruff: noqa: INP001  (a part of the documentation, not of a package)
-"""The catalogue page, written from the registry when the documentation is built.
+"""What pages are made of that nobody writes: the catalogue from the registry, the layers from the import contract.
 
-    registry → docs/_generated/catalogue.md, bibliography.md        (never edited by hand, never committed)
+    registry, pyproject.toml → docs/_generated/catalogue.md, bibliography.md, layers.md        (never committed)
 
 What a page says of a method is what the package derives from its two magnitudes at that moment.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from math import inf, isfinite, log, pi
 from pathlib import Path
+
+from _tex import tex
 
 from equipoise import catalog
 from equipoise.catalog import bibliography
@@ -20,6 +24,7 @@ from equipoise.instance import Instance
 from equipoise.interval import Interval
 from equipoise.pairing import Pairing
 
+ROOT = Path(__file__).parents[1]
 PLACE = Path(__file__).parent / "_generated"
 
 TABLES = {
@@ -37,7 +42,7 @@ EXACT = {pi / 2: "π/2", -pi / 2: "−π/2", 0.5 * log(2.0): "½ log 2"}
 def write(place: Path = PLACE) -> list[Path]:
     """Write the generated pages; untouched where nothing has changed, so that Sphinx need not read them again."""
     place.mkdir(exist_ok=True)
-    pages = {"catalogue.md": catalogue(), "bibliography.md": literature()}
+    pages = {"catalogue.md": catalogue(), "bibliography.md": literature(), "layers.md": layers()}
     for name, text in pages.items():
         path = place / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -60,6 +65,26 @@ def literature() -> str:
     """The works cited, one a line, and all of them in BibTeX."""
     works = [f"- {work.text}" for work in bibliography.works()]
     return "\n".join([*works, "", "```bibtex", bibliography.bibtex().rstrip(), "```", ""])
+
+
+def layers() -> str:
+    """The layers of the import contract, top to bottom, each with the first sentence of its docstring."""
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    names = [name for layer in contract["contracts"][0]["layers"] for name in layer.strip("()").split(" | ")]
+    rows = [[f"`{name}`", first_sentence(path)] for name in names if (path := module(name)) is not None]
+    return table(["layer", "what it is"], rows) + "\n"
+
+
+def module(name: str) -> Path | None:
+    """The file of a layer; None where it does not exist yet."""
+    home = ROOT / "src" / "equipoise"
+    return next((path for path in (home / f"{name}.py", home / name / "__init__.py") if path.exists()), None)
+
+
+def first_sentence(path: Path) -> str:
+    """What a module says of itself first."""
+    said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(said.split("\n\n")[0].split()).removesuffix(".")
 
 
 def overview(instances: Iterable[Instance]) -> str:
@@ -102,13 +127,13 @@ def facts(instance: Instance) -> Iterator[list[str]]:
     if instance.reachable != instance.interval:
         yield ["reachable with its pairing (derived)", ends(instance.reachable)]
     if printed:
-        yield ["$M^U$, as printed in $f$ and $p$", f"`{printed.up}`"]
-        yield ["$M^D$, as printed", f"`{printed.down}`"]
+        yield ["$M^U$, as printed in $f$ and $p$", f"${tex(printed.up)}$"]
+        yield ["$M^D$, as printed", f"${tex(printed.down)}$"]
         if printed.loss_up:
-            yield [
-                "loss, as printed",
-                f"mean over up rows of `{printed.loss_up}`, over down rows of `{printed.loss_down}`",
-            ]
+            sides = (
+                rf"\mathbb{{E}}_U\big[{tex(printed.loss_up)}\big] + \mathbb{{E}}_D\big[{tex(printed.loss_down)}\big]"
+            )
+            yield ["loss, as printed", f"${sides}$"]
         if printed.erratum:
             yield ["erratum", f"{printed.erratum} See [](errata.md)."]
     yield ["sign (derived)", "positive magnitudes" if instance.sign > 0 else "negative magnitudes, T decreases"]

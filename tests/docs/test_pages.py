@@ -18,10 +18,12 @@ WITH_EXAMPLES = [name for name, text in PAGES.items() if BLOCK.search(text)]
 
 @pytest.fixture(scope="module")
 def generate():
+    sys.path.insert(0, str(DOCS))
     spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "_generate.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    yield module
+    sys.path.remove(str(DOCS))
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
@@ -73,6 +75,42 @@ def test_generated_pages_are_left_alone_when_nothing_changed(generate, tmp_path)
 )
 def test_numbers_are_written_as_one_would(generate, value, text):
     assert generate.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("formula", "expected"),
+    [
+        ("p/(exp(f) + p)", r"\frac{p}{e^{f} + p}"),
+        ("abs(f)**degree*sign(f)", r"\lvert f \rvert^{d}\,\operatorname{sign} f"),
+        ("-(1 + log(f))", r"-\left(1 + \log f\right)"),
+        ("f - log(f + 1)", r"f - \log\left(f + 1\right)"),
+        ("-f*p", r"-f \cdot p"),
+        ("-exp(f)/p", r"-\frac{e^{f}}{p}"),
+        ("exp(2*f)/p**2/2", r"\frac{e^{2\,f}}{2\,p^{2}}"),
+        ("a - (b - f)", r"a - \left(b - f\right)"),
+        ("(1 - f)**2/2", r"\frac{\left(1 - f\right)^{2}}{2}"),
+        ("exp(f)**alpha", r"\left(e^{f}\right)^{\alpha}"),
+        ("2*exp((log(p) - f)/2)", r"2\,e^{\left(\log p - f\right)/2}"),
+        ("(f + 1)**(1/alpha)", r"\left(f + 1\right)^{1/\alpha}"),
+        ("-cut_at(f, margin)", r"-\operatorname{cut\_at}\left(f, m\right)"),
+    ],
+)
+def test_formulas_are_set_with_brackets_where_they_are_needed(generate, formula, expected):
+    assert generate.tex(formula) == expected
+
+
+def test_every_printed_formula_is_set(generate):
+    text = generate.catalogue()
+    for instance in catalog.all():
+        if instance.printed:
+            assert f"${generate.tex(instance.printed.up)}$" in text
+            assert f"${generate.tex(instance.printed.down)}$" in text
+
+
+def test_the_layers_are_those_of_the_contract(generate):
+    text = generate.layers()
+    for name in ("cli", "estimators", "catalog", "instance", "estimand", "reference"):
+        assert re.search(rf"^\| `{name}` \| \w.{{15,}}[^.] \|$", text, re.MULTILINE)
 
 
 def test_names_of_the_api_in_pages_exist():
