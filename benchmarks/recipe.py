@@ -43,7 +43,7 @@ def main(name: str) -> None:
     start, every = perf_counter(), steps // 30
 
     def evaluate(step: int, surface: nn.Module, history: object) -> None:
-        if (step + 1) % every:
+        if step == 0 or (step % every and step < steps - 1):
             return
         surface.eval()
         with torch.no_grad():
@@ -51,7 +51,7 @@ def main(name: str) -> None:
             log_z = normalise(surface(down))
         surface.train()
         raw, normalised = (error**2).mean().item(), ((error - log_z.log_z) ** 2).mean().item()
-        line = [step + 1, round(perf_counter() - start, 1)]
+        line = [step, round(perf_counter() - start, 1)]
         line += [round(v, 5) for v in (raw, error.mean().item(), normalised, log_z.log_z, log_z.se)]
         with curve.open("a", newline="", encoding="utf-8") as file:
             csv.writer(file).writerow(line)
@@ -65,7 +65,7 @@ def main(name: str) -> None:
         n_up=1000,
         learning_rate=0.0035,
         schedule="paper",
-        record_every=every // 2 if every % 2 == 0 else every,
+        record_every=every,
         callbacks=[evaluate],
         checkpoint=checkpoint,
         seed=0,
