@@ -30,4 +30,9 @@ def scalar_forces(instance: Instance, u: Tensor, batch: Batch) -> Tensor:
         return torch.cat([up / -batch.n_up, down / batch.n_down])
     share = batch.weight if u.dim() == 1 else batch.weight.unsqueeze(-1)
     up_share, down_share = share[: batch.n_up], share[batch.n_up :]
-    return torch.cat([-up * (up_share / up_share.sum()), down * (down_share / down_share.sum())])
+    return torch.cat([-up * _normalised(up_share), down * _normalised(down_share)])
+
+
+def _normalised(share: Tensor) -> Tensor:
+    """Weights that sum to one; where a batch drew none but rows of weight zero, that side does not push."""
+    return share / torch.clamp(share.sum(), min=torch.finfo(share.dtype).tiny)

@@ -52,7 +52,7 @@ class Generated:
 
     def outline(self) -> str:
         """What this is, in short."""
-        beside = "" if self.conditions is None else f" beside {self.conditions.shape}"
+        beside = "" if self.conditions is None else f" beside {self.conditions.outline()}"
         return f"Generated {self.features} columns from {self.latent} numbers{beside}"
 
     def _make(self, index: Tensor, generator: Generator, dtype: torch.dtype) -> Tensor:

@@ -41,6 +41,9 @@ class Known:
             )
             raise ValueError(message)
         self._row = self._sample(1, torch.Generator().manual_seed(0), torch.float64)  # lies where the density does
+        if not bool(torch.isfinite(self._row).all()):
+            message = f"the density drew a row that is not finite: {self._row.flatten().tolist()}"
+            raise ValueError(message)
         self.features = self._row.shape[1]
 
     @property

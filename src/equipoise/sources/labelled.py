@@ -89,4 +89,4 @@ class Labelled:
 
     def outline(self) -> str:
         """What this is, in short."""
-        return f"Labelled {self.table.shape} in {len(self.classes)} classes"
+        return f"Labelled {self.table.outline()} in {len(self.classes)} classes"

@@ -56,7 +56,7 @@ class Rows:
 
     def outline(self) -> str:
         """What this is, in short."""
-        return f"Rows {self.table.shape}"
+        return f"Rows {self.table.outline()}"
 
 
 def as_weights(weight: Any, rows: Tensor | Table) -> Tensor:  # noqa: ANN401

@@ -49,4 +49,4 @@ class Shuffled:
 
     def outline(self) -> str:
         """What this is, in short."""
-        return f"Shuffled {self.left.shape} and {self.right.shape}"
+        return f"Shuffled {self.left.outline()} and {self.right.outline()}"

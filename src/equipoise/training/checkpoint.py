@@ -82,6 +82,17 @@ class Checkpoint:
         return perf_counter() - self._written >= self._seconds
 
 
+def restore(run: Run, state: dict[str, Any] | None) -> None:
+    """Take the run to where a checkpoint was written, if there is one."""
+    if state is None:
+        return
+    try:
+        run.load_state(state)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
+        message = f"the checkpoint is damaged ({type(error).__name__}: {' '.join(str(error).split())[:200]}): delete it"
+        raise CheckpointError(message) from None
+
+
 def as_checkpoint(given: str | PathLike[str] | Checkpoint | None) -> Checkpoint | None:
     """A checkpoint from a path."""
     return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)

@@ -48,7 +48,7 @@ def fits(surface: nn.Module, instance: Instance, features: int, like: Tensor) ->
         )
         raise ValueError(message)
     wanted = getattr(surface, "features", features)
-    problem = "" if wanted == features else f"it has {wanted} features"
+    problem = f"it has {wanted} features" if isinstance(wanted, int) and wanted != features else ""
     training = surface.training
     surface.train(mode=False)
     try:

@@ -66,6 +66,10 @@ class Guard:
         raise PushDivergedError(message)
 
     def _reason(self, u: Tensor, forces: Tensor, batch: Batch) -> str | None:
+        missing = torch.nonzero(~torch.isfinite(batch.x).all(dim=1)).flatten().tolist()
+        if missing:
+            side = "up" if missing[0] < batch.n_up else "down"
+            return f"the pair drew {len(missing)} rows with NaN or infinity, the first on the {side} side"
         bad = torch.nonzero(~torch.isfinite(forces))
         if len(bad):
             row = int(bad[0, 0])

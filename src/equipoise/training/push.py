@@ -9,7 +9,6 @@ surface. No loss is computed, and none needs to be known. The same loop serves o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import deepcopy
 from os import PathLike
 from typing import Any
 
@@ -24,8 +23,8 @@ from equipoise.sources.pair import Draws
 from equipoise.training import checks
 from equipoise.training.attended import Attended
 from equipoise.training.average import Average
-from equipoise.training.budget import steps_of
-from equipoise.training.checkpoint import Checkpoint, as_checkpoint
+from equipoise.training.budget import Trial, steps_of
+from equipoise.training.checkpoint import Checkpoint, as_checkpoint, restore
 from equipoise.training.guard import Guard, PushDivergedError
 from equipoise.training.history import History
 from equipoise.training.optimizer import Factory, as_optimizer
@@ -100,8 +99,17 @@ def push(
     checks.fits(surface, chosen, pair.features, weights[0])
     kept = None if file is None else file.read(settings)
     if kept is None:
-        options = {"n_up": n_up, "n_down": n_down, "weight_decay": weight_decay, "average": average, "clip": clip}
-        budget = steps_of(steps, _trials(surface, chosen, pair, optimizer, **options))
+        options: dict[str, Any] = {
+            "n_up": n_up,
+            "n_down": n_down,
+            "weight_decay": weight_decay,
+            "average": average,
+            "clip": clip,
+        }
+        trial = Trial(
+            surface, optimizer, monitor, lambda s, o, n: push(s, chosen, pair, steps=n, optimizer=o, **options)
+        )
+        budget = steps_of(steps, trial.push, trial.score, _SCORES, monitor_every)
     else:
         budget = int(kept["history"]["steps"])
     run = Run(
@@ -112,12 +120,12 @@ def push(
         None if average is None else Average(weights, average),
         as_watch(monitor, patience),
         list(callbacks),
-        History(steps=budget, budget=steps),
+        History(steps=budget, budget=steps if isinstance(steps, str) else budget),
     )
     history, score_every = run.history, monitor_every or max(1, budget // _SCORES)
 
     with Attended(surface, run.hooks, run.generator.initial_seed()) as attended:
-        run.load_state(kept)
+        restore(run, kept)
         guard = Guard(surface, chosen, clip)
         for step in range(run.next_step, budget):
             rate = run.set_rate(pace(step / budget))
@@ -161,17 +169,3 @@ def _clear(weights: list[Tensor]) -> None:
             weight.grad = torch.zeros_like(weight)
         else:
             weight.grad.zero_()
-
-
-def _trials(
-    surface: nn.Module, instance: Instance, pair: Draws, optimizer: str | Optimizer | Factory, **options: Any
-) -> Callable[[int], None]:
-    """Makes so many steps on a copy, whose time counts; the copy is made when it is first needed."""
-    copies: list[Any] = []
-
-    def trial(steps: int) -> None:
-        copies.extend(() if copies else deepcopy((surface, optimizer)))
-        if push(copies[0], instance, pair, steps=steps, optimizer=copies[1], seed=0, **options).interrupted:
-            raise KeyboardInterrupt
-
-    return trial

@@ -72,8 +72,10 @@ class Run:
 
     def call_hooks(self, step: int) -> bool:
         """Call every hook; whether one of them ends the push."""
-        answers = [hook(step, self.surface, self.history) for hook in self.hooks]
-        return any(answer is True for answer in answers)
+        ends = [hook for hook in self.hooks if hook(step, self.surface, self.history) is True]
+        if ends:
+            self.history.stopped = f"by {getattr(ends[0], '__name__', type(ends[0]).__name__)}"
+        return bool(ends)
 
     def score(self, step: int) -> None:
         """Let the watch score the surface, or its average; the history says if it calls for the end."""
@@ -116,10 +118,8 @@ class Run:
             "history": self.history.to_dict(),
         }
 
-    def load_state(self, state: dict[str, Any] | None) -> None:
-        """Take over from :meth:`state`, if there is one."""
-        if state is None:
-            return
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take over from :meth:`state`."""
         self.surface.load_state_dict(state["surface"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.generator.set_state(state["generators"]["draws"])

@@ -5,6 +5,7 @@ settings = { surface: names and shapes of its weights, instance: label, pair: so
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 from torch import Tensor
@@ -26,8 +27,10 @@ def describe(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _word(value: Any) -> Any:  # noqa: ANN401
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, bool | str):
         return value
+    if isinstance(value, Real):
+        return int(value) if isinstance(value, Integral) else float(value)
     if isinstance(value, Tensor):
         return value.detach().double().flatten().tolist()
     return getattr(value, "label", None) or getattr(value, "__name__", None) or type(value).__name__
