@@ -81,6 +81,17 @@ def test_pso_lde_at_one_is_nce():
         assert_close(getattr(ours, part)(U), getattr(nce, part)(U), relative=1e-12, absolute=1e-15)
 
 
+def test_pso_lde_approaches_log_pdf_4_relative_to_its_strength():
+    """(1/α)·[softplus(αu) − log 2] = u/2 + α·u²/8 + …"""
+    u = torch.linspace(-6.0, 6.0, 25, dtype=torch.float64)
+    for alpha in (0.1, 0.01, 0.002):
+        instance = catalog.pso_lde(alpha)
+        relative = torch.log(instance.up(u) / instance.strength) - torch.log(catalog.log_pdf_4.up(u))
+        assert instance.strength == pytest.approx(2.0 ** (-1.0 / alpha), rel=1e-10)
+        assert bool((relative <= 1e-12).all())
+        assert bool((relative >= -alpha * u**2 / 8.0 - 1e-12).all())
+
+
 def test_pso_lde_approaches_pso_max():
     """The sup distance is at u = 0, where it is 1 − 2^(−1/α)."""
     for alpha in (1.0, 8.0, 64.0, 1e4):

@@ -41,9 +41,9 @@ register(
 def pso_lde(alpha: float = 0.25) -> Instance:
     """PSO log-density estimators: M_up = [exp(αu) + 1]^(−1/α), M_down = [exp(−αu) + 1]^(−1/α).
 
-    Small alpha: all magnitudes are smaller, 2^(−1/α) where z = 1, and relative to that they fall off more slowly.
-    NCE is alpha = 1, PSO-MAX the limit of large alpha. The loss has a closed form where 1/alpha is an integer m: with
-    v = exp(αu), M̃_up = (1/α)·[log(v/(1+v)) + Σ_{k=1}^{m−1} 1/(k·(1+v)^k)].
+    Small alpha: all magnitudes are smaller, 2^(−1/α) where z = 1, and relative to that they fall off more slowly, in
+    the limit as exp(∓u/2). NCE is alpha = 1, PSO-MAX the limit of large alpha. The loss has a closed form where 1/alpha
+    is an integer m: with v = exp(αu), M̃_up = (1/α)·[log(v/(1+v)) + Σ_{k=1}^{m−1} 1/(k·(1+v)^k)].
     """
     alpha = number(alpha, "pso_lde's alpha")
     if not 0.0 < alpha < inf:
