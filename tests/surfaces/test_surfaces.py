@@ -37,8 +37,8 @@ def test_the_gain_spreads_the_first_layer_alone():
     plain = FullyConnected(2, width=8, layers=2)
     torch.manual_seed(3)
     wide = FullyConnected(2, width=8, layers=2, gain=4.0)
-    assert_close(wide.hidden[0].weight, 4.0 * plain.hidden[0].weight.detach(), relative=1e-6)
-    assert_close(wide.hidden[2].weight, plain.hidden[2].weight.detach())
+    assert_close(wide.hidden[0].linear.weight, 4.0 * plain.hidden[0].linear.weight.detach(), relative=1e-6)
+    assert_close(wide.hidden[1].linear.weight, plain.hidden[1].linear.weight.detach())
 
 
 def test_a_row_scores_the_same_whatever_comes_with_it():
@@ -54,7 +54,7 @@ def test_a_row_scores_the_same_whatever_comes_with_it():
         ({"features": 2, "width": 0}, "at least 1"),
         ({"features": 2, "layers": 0}, "at least 1"),
         ({"features": 2, "outputs": 0}, "at least 1"),
-        ({"features": 2, "activation": "gelu"}, "silu, tanh, relu, leaky_relu, got 'gelu'"),
+        ({"features": 2, "activation": "gelu"}, "leaky_relu, relu, tanh, silu, got 'gelu'"),
     ],
 )
 def test_what_is_no_network_is_refused(arguments, words):

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+from equipoise.surfaces.additive import Additive
+from equipoise.surfaces.block_diagonal import BlockDiagonal
 from equipoise.surfaces.blueprint import build, describe, size
+from equipoise.surfaces.engine import backend
 from equipoise.surfaces.fully_connected import FullyConnected
 from equipoise.surfaces.in_range import InRange, heights_of
+from equipoise.surfaces.kernel import Kernel
+from equipoise.surfaces.random_features import RandomFeatures
 from equipoise.surfaces.standardise import Standardise
+from equipoise.surfaces.total import Sum
 
-__all__ = ["FullyConnected", "InRange", "Standardise", "build", "describe", "heights_of", "size"]
+__all__ = [
+    "Additive",
+    "BlockDiagonal",
+    "FullyConnected",
+    "InRange",
+    "Kernel",
+    "RandomFeatures",
+    "Standardise",
+    "Sum",
+    "backend",
+    "build",
+    "describe",
+    "heights_of",
+    "size",
+]

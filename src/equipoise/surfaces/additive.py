@@ -13,7 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from equipoise.surfaces.blueprint import saved_as
+from equipoise.surfaces.field import COUNT
+from equipoise.surfaces.knots import Knots, equal, quantiles
+from equipoise.surfaces.rows import check_rows
 
+
+@saved_as("additive", features=COUNT, knots=COUNT)
 class Additive(nn.Module):
     """A sum of linear splines, flat at zero to begin with.
 
@@ -25,12 +31,13 @@ class Additive(nn.Module):
 
     def __init__(self, knots: Any) -> None:  # noqa: ANN401  # anything torch takes
         super().__init__()
-        positions = torch.as_tensor(knots, dtype=torch.get_default_dtype())
-        if positions.dim() != 2 or positions.shape[1] < 2 or not bool((torch.diff(positions, dim=1) > 0).all()):
-            message = f"knots must be (d, K) with K >= 2, increasing along every row; got {tuple(positions.shape)}"
+        at = torch.as_tensor(knots, dtype=torch.get_default_dtype())
+        if at.dim() != 2 or at.shape[1] < 2 or not bool((torch.diff(at, dim=1) > 0).all()):
+            message = f"knots must be (d, K) with K >= 2, increasing along every row; got {tuple(at.shape)}"
             raise ValueError(message)
-        self.register_buffer("knots", positions.contiguous())
-        self.values = nn.Parameter(torch.zeros_like(positions))
+        self.register_buffer("knots", at.contiguous())
+        self.values = nn.Parameter(torch.zeros_like(self.knots))
+        self._prepared: tuple[int, Knots] | None = None
 
     @classmethod
     def on_rows(cls, rows: Tensor, knots: int = 64, *, at: str = "quantiles") -> Additive:
@@ -39,37 +46,51 @@ class Additive(nn.Module):
         Arguments:
             rows: The rows whose range the knots cover.
             knots: How many per column; where values repeat, coinciding knots stand a hair apart, as at a jump.
-            at: ``"quantiles"``, as many rows between any two knots, or ``"equal"`` distances.
+            at: ``"quantiles"``, as many rows between any two knots, or ``"equal"`` distances, which are found faster.
         """
         if at not in ("quantiles", "equal"):
             message = f"at must be 'quantiles' or 'equal', got {at!r}"
             raise ValueError(message)
-        share = torch.linspace(0.0, 1.0, knots, dtype=torch.float64)
-        low, high = rows.double().amin(dim=0), rows.double().amax(dim=0)
+        if knots < 2:
+            message = f"a spline needs at least 2 knots, got {knots}"
+            raise ValueError(message)
+        wide = rows.detach().double()
+        low, high = wide.amin(dim=0), wide.amax(dim=0)
         if not bool((low < high).all()):
             constant = torch.nonzero(~(low < high)).flatten().tolist()
             message = f"columns {constant} hold one value only: there is no range to lay knots over"
             raise ValueError(message)
-        equal = low.unsqueeze(1) + (high - low).unsqueeze(1) * share
-        if at == "equal":
-            return cls(equal)
-        ordered = rows.double().sort(dim=0).values
-        index = torch.round(share * (len(rows) - 1)).long()
-        least = 1e-6 * (high - low).unsqueeze(1) / knots  # repeated values would lay knots on one another
-        return cls(_spread(ordered[index].T, least, high))
+        return cls(equal(low, high, knots) if at == "equal" else quantiles(wide, knots, like=torch.empty(0)))
+
+    @property
+    def spec(self) -> dict[str, object]:
+        """How many columns, and knots on each."""
+        features, knots = self.knots.shape
+        return {"features": features, "knots": knots}
+
+    @classmethod
+    def blank(cls, features: int, knots: int) -> Additive:
+        """Knots from 0 to 1 on every column."""
+        return cls(torch.linspace(0.0, 1.0, knots).repeat(features, 1))
+
+    @staticmethod
+    def numbers(*, features: int, knots: int) -> int:
+        """A position and a height per knot."""
+        return 2 * features * knots
 
     def forward(self, x: Tensor) -> Tensor:
         """Heights of rows (n, d)."""
-        columns = x.T.contiguous()  # (d, n)
-        right = torch.searchsorted(self.knots, columns.detach()).clamp_(1, self.knots.shape[1] - 1)
-        low, high = self.knots.gather(1, right - 1), self.knots.gather(1, right)
-        share = ((columns - low) / (high - low)).clamp(0.0, 1.0)
-        return torch.lerp(self.values.gather(1, right - 1), self.values.gather(1, right), share).sum(dim=0)
+        check_rows(x, len(self.knots), self.values)
+        index, share = self._placed().place(x.T.contiguous())  # (d, n)
+        left, right = self.values.gather(1, index), self.values[:, 1:].gather(1, index)
+        return torch.lerp(left, right, share).sum(dim=0)
 
+    def _placed(self) -> Knots:
+        """The knots with what finding needs, prepared again where they have changed."""
+        version = -1 if self.knots.is_inference() else self.knots._version
+        if self._prepared is None or self._prepared[0] != version or self._prepared[1].at is not self.knots:
+            self._prepared = version, Knots.of(self.knots)
+        return self._prepared[1]
 
-def _spread(knots: Tensor, least: Tensor, high: Tensor) -> Tensor:
-    """Push coinciding knots apart by a hair, to the right, and back under the upper end."""
-    steps = torch.arange(knots.shape[1], dtype=knots.dtype) * least
-    risen = torch.cummax(knots - steps, dim=1).values + steps
-    excess = torch.clamp(risen - (high.unsqueeze(1) - steps.flip(1)), min=0.0)
-    return risen - excess
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_prepared": None}  # a copy's versions count from zero

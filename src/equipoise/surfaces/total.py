@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from equipoise.surfaces.blueprint import PARTS, saved_as
 from equipoise.surfaces.in_range import heights_of
 
 
+@saved_as("sum", parts=PARTS)
 class Sum(nn.Module):
     """Several surfaces as one.
 
@@ -30,10 +32,31 @@ class Sum(nn.Module):
             raise ValueError(message)
         self.parts = nn.ModuleList(parts)
 
+    @property
+    def spec(self) -> dict[str, object]:
+        """The parts."""
+        return {"parts": list(self.parts)}
+
+    @classmethod
+    def blank(cls, parts: list[nn.Module]) -> Sum:
+        """The sum of a list."""
+        return cls(*parts)
+
+    @staticmethod
+    def numbers() -> int:
+        """A sum adds no numbers to those of its parts."""
+        return 0
+
     def forward(self, x: Tensor) -> Tensor:
         """Heights of rows (n, d)."""
         first, *others = self.parts
         u: Tensor = first(x)
         for part in others:
-            u = u + part(x)
+            more: Tensor = part(x)
+            if more.shape != u.shape:  # (n,) and (n, 1) would add up to (n, n)
+                message = (
+                    f"the parts of a sum must agree in shape; got heights {tuple(u.shape)} and {tuple(more.shape)}"
+                )
+                raise ValueError(message)
+            u = u + more
         return u
