@@ -1,7 +1,7 @@
 # ruff: noqa: INP001  (a part of the documentation, not of a package)
 r"""Printed formulas as TeX: one walk over the syntax tree, with brackets only where precedence asks for them.
 
-p/(exp(f) + p)   →   \frac{p}{e^{f} + p}
+p/(exp(f) + p)   →   \dfrac{p}{e^{f} + p}
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def _joined(operator: ast.operator, left: ast.expr, right: ast.expr) -> tuple[st
             found = f"{_bracketed(left, ATOM)}^{{{_raised(right)}}}", POWER
         case ast.Div() if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Div):  # a/b/c is a/(c·b)
             below = ast.BinOp(left=right, op=ast.Mult(), right=left.right)
-            found = rf"\frac{{{_walk(left.left)[0]}}}{{{_walk(below)[0]}}}", PRODUCT
+            found = rf"\dfrac{{{_walk(left.left)[0]}}}{{{_walk(below)[0]}}}", PRODUCT
         case ast.Div():
-            found = rf"\frac{{{_walk(left)[0]}}}{{{_walk(right)[0]}}}", PRODUCT
+            found = rf"\dfrac{{{_walk(left)[0]}}}{{{_walk(right)[0]}}}", PRODUCT
         case ast.Mult():
             dot = r" \cdot " if isinstance(left, ast.Name) else r"\,"
             found = f"{_bracketed(left, PRODUCT)}{dot}{_bracketed(right, PRODUCT)}", PRODUCT

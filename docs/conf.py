@@ -12,7 +12,8 @@ copyright = "2026, The equipoise authors"
 release = installed_version("equipoise")
 version = release
 
-extensions = ["myst_parser", "sphinx.ext.mathjax"]
+extensions = ["myst_parser", "_math"]
+html_math_renderer = "drawn"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build", "_generated"]
@@ -21,7 +22,7 @@ nitpicky = True
 html_theme = "furo"
 html_title = "equipoise"
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["pages.css"]
 
 
 def _generate(_app: object) -> None:
