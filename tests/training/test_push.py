@@ -384,7 +384,7 @@ def test_the_side_and_the_step_are_the_true_ones():
     brittle = Instance("brittle", torch.ones_like, torch.ones_like, force_rule=breaks_at_the_third)
     surface = surface_of()
     with pytest.raises(
-        PushDivergedError, match="step 2: M_up of brittle is nan at height .*back at its weights of step 1"
+        PushDivergedError, match=r"step 2: M_up of brittle is nan at height .*back at its weights of step 1"
     ):
         push(
             surface, brittle, Fixed(), steps=9, record_every=1, callbacks=[lambda *_: kept.append(weights_of(surface))]

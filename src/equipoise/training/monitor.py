@@ -13,7 +13,7 @@ monitor with its sign turned; it never exceeds Gain, because log Z ≤ Z − 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isfinite, log, sqrt
+from math import hypot, inf, isfinite, log
 
 import torch
 from torch import Tensor, nn
@@ -53,8 +53,7 @@ class Gain:
         except ValueError:
             return _WORST
         mean, se = weighted_mean(gain, self.weight)
-        value = mean - normaliser.log_z
-        return (value, sqrt(se**2 + normaliser.se**2)) if isfinite(value) else _WORST
+        return _sum(mean - normaliser.log_z, se, normaliser.se)
 
 
 @dataclass
@@ -70,8 +69,7 @@ class Importance:
         """The score and its standard error."""
         up, up_se = weighted_mean(log_ratio(self.instance, surface, self.held_out), self.weight)
         mass, mass_se = weighted_mean(torch.exp(log_ratio(self.instance, surface, self.base_rows).double()))
-        value = up - mass + 1.0
-        return (value, sqrt(up_se**2 + mass_se**2)) if isfinite(value) and isfinite(mass) else _WORST
+        return _sum(up - mass + 1.0, up_se, mass_se)
 
 
 @dataclass
@@ -108,9 +106,8 @@ class Logistic:
         down, down_se = weighted_mean(
             logsigmoid(-log_ratio(self.instance, surface, self.down).double() - shift), self.down_weight
         )
-        value = self.prior * up + (1.0 - self.prior) * down
-        se = sqrt((self.prior * up_se) ** 2 + ((1.0 - self.prior) * down_se) ** 2)
-        return (value, se) if isfinite(value) else _WORST
+        shares = self.prior, 1.0 - self.prior
+        return _sum(shares[0] * up + shares[1] * down, shares[0] * up_se, shares[1] * down_se)
 
 
 @dataclass
@@ -147,6 +144,12 @@ class HeldOut(Watch):
     ) -> None:
         super().__init__(Gain(instance, held_out, base_rows, weight), patience)
         self.every = every
+
+
+def _sum(value: float, *errors: float) -> tuple[float, float]:
+    """A score of independent parts with the standard error of their sum; −∞ where it is no number."""
+    se = hypot(*errors)
+    return (value, se) if isfinite(value) and isfinite(se) else _WORST
 
 
 def heights(surface: nn.Module, rows: Tensor) -> Tensor:

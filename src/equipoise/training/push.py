@@ -91,6 +91,7 @@ def push(
 
     Returns the history of heights and forces. Ctrl-C ends the push after its current step, with the weights so far.
     """
+    callbacks = list(callbacks)
     settings = describe(locals())  # every argument, so that none is forgotten in a checkpoint
     chosen, file, n_down = catalog.get(instance), as_checkpoint(checkpoint), n_up if n_down is None else n_down
     checks.counts(n_up=n_up, n_down=n_down, record_every=record_every, monitor_every=monitor_every)
@@ -119,7 +120,7 @@ def push(
         _seeded(seed),
         None if average is None else Average(weights, average),
         as_watch(monitor, patience),
-        list(callbacks),
+        callbacks,
         History(steps=budget, budget=steps if isinstance(steps, str) else budget),
     )
     history, score_every = run.history, monitor_every or max(1, budget // _SCORES)

@@ -5,6 +5,7 @@ run = (surface, optimizer, generators, positions in the data, average, watch, hi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -114,7 +115,7 @@ class Run:
             "generators": {"draws": self.generator.get_state(), "torch": torch.get_rng_state()},
             "average": None if self.average is None else self.average.state(),
             "watch": None if self.watch is None else self.watch.state_dict(),
-            "hooks": [hook.state_dict() if hasattr(hook, "state_dict") else None for hook in self.hooks],
+            "hooks": [hook.state_dict() for hook in stateful(self.hooks)],
             "history": self.history.to_dict(),
         }
 
@@ -132,8 +133,12 @@ class Run:
         self.history.__dict__.update(vars(History.from_dict(state["history"])))
         self.history.interrupted = False
         self.history.stopped = self.history.stopped if self.over else ""
-        for hook, kept in zip(self.hooks, state["hooks"], strict=True):
-            if kept is not None:
-                hook.load_state_dict(kept)
+        for hook, kept in zip(stateful(self.hooks), state["hooks"], strict=True):
+            hook.load_state_dict(kept)
         self.next_step = self.history.steps if self.over else state["next_step"]
         self._start = perf_counter() - state["seconds"]
+
+
+def stateful(hooks: Iterable[Any]) -> list[Any]:
+    """The callbacks that know more after a step than before."""
+    return [hook for hook in hooks if hasattr(hook, "state_dict") and hasattr(hook, "load_state_dict")]

@@ -52,7 +52,9 @@ def as_schedule(given: str | Schedule) -> Schedule:
     if isinstance(given, str) and given in SCHEDULES:
         return SCHEDULES[given]
     if not callable(given):
-        message = f"schedule must be one of {', '.join(SCHEDULES)}, or a function of the share in [0, 1]; got {given!r}"
+        message = (
+            f"a schedule must be one of {', '.join(SCHEDULES)}, or a function of the share in [0, 1]; got {given!r}"
+        )
         raise ValueError(message)
     for share in (0.0, 0.5, 1.0):
         factor = given(share)
