@@ -1,0 +1,96 @@
+"""The page: head, summary, warnings and sections in one self-contained document.
+
+No script, no font, no picture from elsewhere; a policy in its head forbids them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from equipoise import __version__
+from equipoise.io.table import counted
+from equipoise.report import figures, numbers
+from equipoise.report.cautions import cautions_of
+from equipoise.report.findings import Findings
+from equipoise.report.markup import Html, paragraph, tag
+from equipoise.report.style import CSS
+from equipoise.report.words import number, plus_minus
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_NAMES_SHOWN = 6
+
+
+def page(found: Findings, title: str | None = None) -> str:
+    """The document."""
+    heading = title or _title(found)
+    parts = [
+        _header(found, heading),
+        _cautions(cautions_of(found)),
+        numbers.read(found),
+        numbers.tried(found),
+        numbers.good(found),
+        numbers.normaliser(found),
+        figures.training(found),
+        figures.marginals(found),
+        figures.pairs(found),
+        figures.calibration(found),
+        tag("footer", f"Written by equipoise {__version__}. The page needs nothing but itself."),
+    ]
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("link", rel="icon", href="data:,"),
+        tag("title", heading),
+        tag("style", Html(CSS)),
+    )
+    return f"<!doctype html>\n{tag('html', head, tag('body', tag('main', *parts)), lang='en')}\n"
+
+
+def _title(found: Findings) -> str:
+    names = getattr(found.model, "feature_names_in_", None)
+    if names is None:
+        return f"A density of {counted(found.model.n_features_in_, 'column')}"
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return f"The density of {', '.join(str(name) for name in names[:_NAMES_SHOWN])}{more}"
+
+
+def _header(found: Findings, heading: str) -> Html:
+    lead = paragraph(f"{_method(found.model)} {numbers.chosen(found)}", class_="lead")
+    facts = tag(
+        "dl", *(tag("div", tag("dt", k), tag("dd", v, tag("small", s))) for k, v, s in _facts(found)), class_="facts"
+    )
+    return tag("header", paragraph("equipoise report", class_="kind"), tag("h1", heading), lead, facts)
+
+
+def _method(model: Any) -> str:  # noqa: ANN401
+    instance = getattr(model, "instance_", None)
+    return "" if instance is None else f"A surface pushed by {instance.label} until its forces balance."
+
+
+def _facts(found: Findings) -> Iterable[tuple[str, str, str]]:
+    """The few numbers that most readers come for."""
+    model, scores = found.model, found.scores
+    if scores is not None:
+        yield "log p of untouched rows", plus_minus(scores.mean, scores.se), f"nats a row, {scores.n:,} rows"
+        if scores.gain != 0.0:
+            yield "above its base", plus_minus(scores.gain, scores.gain_se), "nats a row, on the same rows"
+    else:
+        best = [row for row in getattr(model, "selection_", None) or [] if row["weight"] > 0.0]
+        if best:
+            top = max(best, key=lambda row: row["weight"])
+            yield "held-out log p", plus_minus(top["score"], top["se"]), "nats a row, chosen on these rows"
+    if found.check is not None:
+        yield "log Z", plus_minus(model.log_normalizer_, model.log_normalizer_se_), "of the surface over its base"
+    if found.calibration is not None:
+        share = f"{number(100.0 * (1.0 - found.calibration.astray), 0)} %"
+        yield "calibrated quantiles", share, "of log p inside their band"
+
+
+def _cautions(said: list[str]) -> Html:
+    if not said:
+        return Html()
+    title = "One thing to know" if len(said) == 1 else "Things to know"
+    return tag("section", tag("h2", title), tag("ul", *(tag("li", words) for words in said)), class_="warnings")
