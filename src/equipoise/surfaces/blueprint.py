@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 
 from torch import nn
 
-from equipoise.surfaces.field import Field
+from equipoise.surfaces.field import Field, short
 
 Blueprint = dict[str, Any]
 Class = TypeVar("Class", bound=type[nn.Module])
@@ -120,14 +120,14 @@ def _kind(blueprint: Any) -> Kind:  # noqa: ANN401
         raise TypeError(message)
     name = blueprint.get("type")
     if not isinstance(name, str) or name not in _KINDS:
-        message = f"unknown surface {name!r}; known are {', '.join(_KINDS)}"
+        message = f"unknown surface {short(name)}; known are {', '.join(_KINDS)}"
         raise ValueError(message)
     expected = {"type", *_KINDS[name].fields}
     if blueprint.keys() != expected:
-        missing, unknown = (
-            sorted(map(str, keys)) for keys in (expected - blueprint.keys(), blueprint.keys() - expected)
+        missing, unknown = sorted(expected - blueprint.keys()), sorted(map(short, blueprint.keys() - expected))
+        message = (
+            f"the blueprint of a {name} lacks {missing}, and has unknown fields {', '.join(unknown[:5]) or 'none'}"
         )
-        message = f"the blueprint of a {name} lacks {missing} and has unknown fields {unknown}"
         raise ValueError(message)
     return _KINDS[name]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-_POOL = 20  # rows looked at for each centre wanted
+_POOL, _LEAST = 20, 5000  # rows looked at for each centre wanted, and altogether
 _PAIRED = 1000  # rows whose distances give the median
 
 
@@ -30,7 +30,7 @@ def choose(rows: Tensor, count: int, at: str, generator: torch.Generator) -> Ten
     order = torch.randperm(len(rows), generator=generator).to(rows.device)
     if at == "random":
         return rows[order[:count]]
-    return _spread(rows[order[: _POOL * count]], count, generator)
+    return _spread(rows[order[: max(_LEAST, _POOL * count)]], count, generator)
 
 
 def median_distance(rows: Tensor, generator: torch.Generator) -> float:

@@ -35,28 +35,28 @@ class Field:
 
 def _count(value: Any, most: float = inf) -> int:  # noqa: ANN401  # from a file
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        message = f"a surface is counted in integers from 1 to {most:g}, got {_short(value)}"
+        message = f"a surface is counted in integers from 1 to {most:g}, got {short(value)}"
         raise ValueError(message)
     return value
 
 
 def _number(value: Any) -> float:  # noqa: ANN401
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= float_info.max:
-        message = f"expected a finite number, got {_short(value)}"
+        message = f"expected a finite number, got {short(value)}"
         raise ValueError(message)
     return value
 
 
 def _flag(value: Any) -> bool:  # noqa: ANN401
     if not isinstance(value, bool):
-        message = f"expected true or false, got {_short(value)}"
+        message = f"expected true or false, got {short(value)}"
         raise TypeError(message)
     return value
 
 
 def _interval(value: Any) -> Interval:  # noqa: ANN401
     if not isinstance(value, list) or len(value) != 2:
-        message = f"an interval is a list of two numbers, null where it has no end; got {_short(value)}"
+        message = f"an interval is a list of two numbers, null where it has no end; got {short(value)}"
         raise ValueError(message)
     low, high = (end if end is None else _number(end) for end in value)
     return Interval(-inf if low is None else low, inf if high is None else high)
@@ -68,14 +68,14 @@ def one_of(names: Iterable[str]) -> Field:
 
     def read(value: Any) -> str:  # noqa: ANN401
         if not isinstance(value, str) or value not in known:
-            message = f"expected one of {', '.join(known)}, got {_short(value)}"
+            message = f"expected one of {', '.join(known)}, got {short(value)}"
             raise ValueError(message)
         return value
 
     return Field(read)
 
 
-def _short(value: Any) -> str:  # noqa: ANN401
+def short(value: Any) -> str:  # noqa: ANN401
     """A value as a message can hold it; integers may be too long even to print."""
     if isinstance(value, int) and abs(value) > 10**9:
         return "an integer of ten digits or more"

@@ -138,7 +138,8 @@ def _inverse_root(matrix: Any, centres: Tensor, bandwidth: float) -> Tensor:  # 
     points = centres.double()
     gram = matrix(points, points, torch.tensor(float(bandwidth), dtype=points.dtype))
     values, vectors = torch.linalg.eigh(0.5 * (gram + gram.T))
-    least = len(points) * torch.finfo(centres.dtype).eps * values[-1]
+    solved, kept = len(points) * torch.finfo(points.dtype).eps, 4 * torch.finfo(centres.dtype).eps
+    least = max(solved, kept) * values[-1]
     inverse = torch.where(values > least, values.clamp(min=least).rsqrt(), 0.0)
     white: Tensor = (vectors * inverse) @ vectors.T
     return white.to(centres.dtype)

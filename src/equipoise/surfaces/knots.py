@@ -15,7 +15,8 @@ from torch import Tensor
 
 from equipoise.surfaces.transforms import transformed
 
-_ULPS = 4  # how far rounding may take equal distances from equal, and how near to each other knots may stand
+_ULPS = 4  # how far rounding may take equal distances from equal
+_HAIR = 2  # how many of them keep two knots apart
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,14 @@ def quantiles(rows: Tensor, knots: int, like: Tensor) -> Tensor:
     share = torch.linspace(0.0, 1.0, knots, dtype=torch.float64, device=rows.device)
     index = torch.round(share * (len(rows) - 1)).long()
     low, high = ordered[:1].T, ordered[-1:].T
-    hair = torch.maximum(
-        1e-6 * (high - low) / knots, _ULPS * torch.finfo(like.dtype).eps * ordered.abs().amax(0)[:, None]
+    apart = _HAIR * torch.finfo(like.dtype).eps * torch.maximum(low.abs(), high.abs())
+    if bool((knots * apart > high - low).any()):
+        crowded = torch.nonzero(knots * apart > high - low)[:, 0].tolist()
+        message = f"columns {crowded} are too narrow for {knots} knots in {like.dtype}: standardise them first"
+        raise ValueError(message)
+    steps = torch.arange(knots, dtype=rows.dtype, device=rows.device) * torch.maximum(
+        1e-6 * (high - low) / knots, apart
     )
-    steps = torch.arange(knots, dtype=rows.dtype, device=rows.device) * hair
     risen = torch.cummax(ordered[index].T - steps, dim=1).values + steps
     return risen - torch.clamp(risen - (high - steps.flip(1)), min=0.0)  # to the right, and back under the upper end
 
