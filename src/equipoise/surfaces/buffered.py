@@ -1,29 +1,26 @@
 """A block-diagonal surface on torch, over buffers that are used again step after step.
 
-    forward:  z_l = b_l + W_lᵀ·h_(l-1) into its own buffer, h_l = a(z_l), in place where z_l is not needed again
-    backward: ∂W_l = h_(l-1)·∂z_lᵀ and ∂z_(l-1) = a'(z)·(W_l·∂z_l), straight into the flat gradient
+    u = c + Σ over groups of channels of group.forward(x)
 
-Any type, any device. Channels come first in every buffer and rows last, (B, w, n): all products are batched ones, the
-rows themselves are one operand for all channels, and the last sum is one product of a matrix and a vector. A few
-channels at a time go through all layers: what one layer writes is still in the cache when the next one reads it.
+Any type, any device. A few channels at a time go through all layers: what one layer writes is still in the cache when
+the next one reads it. Views of the weights and of the buffers are made once, and kept with the buffers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Self
+from math import ceil, prod
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from equipoise.surfaces.form import Form
-from equipoise.surfaces.layout import Weights
+from equipoise.surfaces.group import Group, Layer, in_place
+from equipoise.surfaces.layout import Layout, Weights
 from equipoise.surfaces.workspace import Room
 
-_AT_ONCE = 1_700_000  # numbers in a layer of one group of channels
-
-_ops = torch.ops.aten
+_AT_ONCE = 15_000_000  # multiplications in a product: enough to hide a call's cost, few enough to stay in the cache
 
 
 class Buffered:
@@ -31,117 +28,79 @@ class Buffered:
 
     def forward(self, form: Form, x: Tensor, flat: Tensor, room: Room, *, keep: bool) -> Tensor:
         """Heights of rows (n, d)."""
-        del keep  # the buffers are there either way
-        u = flat.new_zeros(len(x)).add_(form.layout.views(flat).constant)
-        for group in Group.all_of(form, len(x), flat, room):
-            u.add_(group.forward(x))
+        u = flat[-1:].expand(len(x)).clone()
+        for group in _groups(form, x, flat.detach(), room, keep=keep):
+            u.add_(group.forward(_seen(x, group)))
         return u
 
     def backward(self, form: Form, x: Tensor, flat: Tensor, force: Tensor, room: Room, gradient: Tensor) -> None:
-        """Write ∂(Σ force·u)/∂θ to ``gradient``."""
+        """Write ∂(Σ force·u)/∂θ to ``gradient``; the room holds nothing of use after."""
         gradients = form.layout.views(gradient)
-        gradients.constant.copy_(force.sum())
-        for group in Group.all_of(form, len(x), flat, room):
-            group.backward(x, force, _some(gradients, group.channels))
+        torch.sum(force, dim=0, keepdim=True, out=gradients.constant)
+        groups = _groups(form, x, flat.detach(), room, keep=True)
+        for group, part in zip(groups, _split(gradients, _channels(form.layout, x)), strict=True):
+            group.backward(_seen(x, group), force, part)
 
 
-@dataclass(frozen=True)
-class Group:
-    """Some channels, with their weights and their part of the buffers."""
-
-    form: Form
-    channels: slice
-    rows: int
-    weights: Weights
-    like: Tensor
-    room: Room
-
-    @classmethod
-    def all_of(cls, form: Form, rows: int, flat: Tensor, room: Room) -> Iterator[Self]:
-        """The groups of a surface."""
-        layout, weights = form.layout, form.layout.views(flat)
-        size = max(1, _AT_ONCE // (rows * layout.width)) if flat.device.type == "cpu" else layout.blocks
-        for start in range(0, layout.blocks, size):
-            channels = slice(start, min(start + size, layout.blocks))
-            yield cls(form, channels, rows, _some(weights, channels), flat, room)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """These channels' share of the heights, (n,)."""
-        h = self._input(x)
-        for depth, (matrix, bias) in enumerate(self.weights.layers):
-            z = self._layer("z", depth)
-            torch.baddbmm(bias.transpose(1, 2), matrix.transpose(1, 2), h, out=z)
-            before, h = h, _activate(self.form, z, self._kept(depth))
-            if self.form.residual and depth > 0:
-                h.add_(before)
-        return h.flatten(0, 1).T @ self.weights.last.flatten()
-
-    def backward(self, x: Tensor, force: Tensor, gradients: Weights) -> None:
-        """Write these channels' gradients."""
-        last, residual = len(self.weights.layers) - 1, self.form.residual
-        h = [self._input(x), *map(self._kept, range(last + 1))]
-        dz, dh = self._spare("dz"), self._spare("dh")
-        torch.mv(h[-1].flatten(0, 1), force, out=gradients.last.flatten())
-        torch.mul(self.weights.last, force, out=dh)
-        for depth in range(last, -1, -1):
-            _slope_times(self.form, dh, self._layer("z", depth), h[depth + 1], out=dz)
-            matrix, bias = gradients.layers[depth]
-            torch.bmm(h[depth], dz.transpose(1, 2), out=matrix)
-            torch.sum(dz, dim=2, keepdim=True, out=bias.transpose(1, 2))
-            if depth > 0:
-                forward = self.weights.layers[depth][0]
-                dh.baddbmm_(forward, dz) if residual else torch.bmm(forward, dz, out=dh)
-
-    def _input(self, x: Tensor) -> Tensor:
-        """The rows as every channel sees them, (channels, d, n)."""
-        return x.T.expand(len(self.weights.last), -1, -1)
-
-    def _kept(self, depth: int) -> Tensor:
-        """H of a layer; where z need not be kept, it takes its place."""
-        return self._layer("z" if _in_place(self.form) else "h", depth)
-
-    def _layer(self, name: str, depth: int) -> Tensor:
-        """This group's part of a buffer (B, w, n) that lasts from the forward pass to the backward pass."""
-        layout = self.form.layout
-        whole = self.room.floats(f"{name}{depth}", layout.blocks * layout.width * self.rows, self.like)
-        return whole.view(layout.blocks, layout.width, self.rows)[self.channels]
-
-    def _spare(self, name: str) -> Tensor:
-        """A buffer (channels, w, n) that every group uses again."""
-        shape = (len(self.weights.last), self.form.layout.width, self.rows)
-        return self.room.floats(name, shape[0] * shape[1] * shape[2], self.like).view(shape)
+def _seen(x: Tensor, group: Group) -> Tensor:
+    """The rows as every channel of a group sees them, (channels, d, n)."""
+    return x.T.expand(len(group.last), -1, -1)
 
 
-def _some(weights: Weights, channels: slice) -> Weights:
-    layers = tuple((matrix[channels], bias[channels]) for matrix, bias in weights.layers)
-    return Weights(layers, weights.last[channels], weights.constant)
+def _channels(layout: Layout, x: Tensor) -> int:
+    """How many channels go together: as many for each thread as for the next."""
+    if x.device.type != "cpu":
+        return layout.blocks
+    groups = max(1, layout.blocks * len(x) * layout.width**2 // _AT_ONCE)
+    threads = torch.get_num_threads()
+    return min(layout.blocks, ceil(ceil(layout.blocks / groups) / threads) * threads)
 
 
-def _activate(form: Form, z: Tensor, h: Tensor) -> Tensor:
-    """H = a(z)."""
-    if form.activation == "leaky_relu":
-        _ops.leaky_relu.out(z, form.slope, out=h)
-    elif form.activation == "relu":
-        torch.clamp_min(z, 0.0, out=h)
-    elif form.activation == "tanh":
-        torch.tanh(z, out=h)
-    else:
-        _ops.silu.out(z, out=h)
-    return h
+def _groups(form: Form, x: Tensor, flat: Tensor, room: Room, *, keep: bool) -> list[Group]:
+    """All channels, over the buffers of a room; the last time's groups where they serve again."""
+    size = _channels(form.layout, x)
+    key = (form, len(x), size, keep, flat.data_ptr(), flat.dtype, flat.device)
+    if room.prepared is None or room.prepared[0] != key:
+        room.prepared = None  # or its views would hold the buffers that are about to be replaced
+        groups = list(_prepare(form, len(x), flat, room, size, keep=keep))
+        room.prepared = (key, groups)
+    prepared: list[Group] = room.prepared[1]
+    return prepared
 
 
-def _in_place(form: Form) -> bool:
-    """Whether a'(z) follows from a(z), so that z itself need not be kept."""
-    return not form.residual and form.activation != "silu" and not (form.activation == "leaky_relu" and form.slope <= 0)
+def _prepare(form: Form, n: int, flat: Tensor, room: Room, size: int, *, keep: bool) -> Iterator[Group]:
+    """Without ``keep``, two layers' buffers of one group serve for all."""
+    layout, layers = form.layout, form.layout.inner + 1
+
+    def buffer(name: str, channels: int) -> tuple[Tensor, ...]:
+        shape = (channels, layout.width, n)
+        return tuple(_cut(room.floats(name, prod(shape), flat).view(shape), size))
+
+    def buffers(name: str) -> list[tuple[Tensor, ...]]:
+        if keep:
+            return [buffer(f"{name}{depth}", layout.blocks) for depth in range(layers)]
+        return [buffer(f"{name}{depth % 2}", size) * ceil(layout.blocks / size) for depth in range(layers)]
+
+    z = buffers("z")
+    h = buffers("h") if keep and not in_place(form) else z
+    (dh,) = buffer("dh", size)
+    for number, part in enumerate(_split(layout.views(flat), size)):
+        some = slice(len(part.last))
+        made = [
+            Layer(matrix, matrix.transpose(1, 2), bias, z[depth][number][some], h[depth][number][some])
+            for depth, (matrix, bias) in enumerate(part.layers)
+        ]
+        yield Group(form, made, part.last, dh[some])
 
 
-def _slope_times(form: Form, dh: Tensor, z: Tensor, h: Tensor, out: Tensor) -> None:
-    """Out = dh·a'(z), from z, or from h = a(z) where that took its place."""
-    if form.activation == "leaky_relu":
-        _ops.leaky_relu_backward.grad_input(dh, z, form.slope, _in_place(form), grad_input=out)
-    elif form.activation == "relu":
-        _ops.threshold_backward.grad_input(dh, z, 0.0, grad_input=out)
-    elif form.activation == "tanh":
-        _ops.tanh_backward.grad_input(dh, h if _in_place(form) else torch.tanh(z), grad_input=out)
-    else:
-        _ops.silu_backward.grad_input(dh, z, grad_input=out)
+def _split(weights: Weights, size: int) -> Iterator[Weights]:
+    """Weights or gradients, ``size`` channels at a time, biases as columns."""
+    matrices = [_cut(matrix, size) for matrix, _ in weights.layers]
+    biases = [_cut(bias.transpose(1, 2), size) for _, bias in weights.layers]
+    for number, last in enumerate(_cut(weights.last, size)):
+        layers = tuple((matrix[number], bias[number]) for matrix, bias in zip(matrices, biases, strict=True))
+        yield Weights(layers, last, weights.constant)
+
+
+def _cut(tensor: Tensor, size: int) -> Any:  # noqa: ANN401  # a sequence of tensors
+    return (tensor,) if len(tensor) <= size else tensor.split(size)

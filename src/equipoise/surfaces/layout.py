@@ -8,6 +8,8 @@ Flat weights and flat gradients make an optimizer's step three vector operations
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 
 from torch import Tensor
 
@@ -56,15 +58,12 @@ class Layout:
 
     def views(self, flat: Tensor) -> Weights:
         """The weights of a flat vector (size,), without copying."""
-        b, w = self.blocks, self.width
-        shapes = [(b, self.features, w), (b, 1, w), *[(b, w, w), (b, 1, w)] * self.inner, (b, w, 1), (1,)]
-        parts = flat.split([_numbers(shape) for shape in shapes])
-        *matrices, last, constant = (part.view(shape) for part, shape in zip(parts, shapes, strict=True))
+        shapes, counts = self._shapes
+        *matrices, last, constant = map(Tensor.view, flat.split_with_sizes(counts), shapes)
         return Weights(tuple(zip(matrices[::2], matrices[1::2], strict=True)), last, constant)
 
-
-def _numbers(shape: tuple[int, ...]) -> int:
-    total = 1
-    for extent in shape:
-        total *= extent
-    return total
+    @cached_property
+    def _shapes(self) -> tuple[list[tuple[int, ...]], list[int]]:
+        b, w = self.blocks, self.width
+        shapes = [(b, self.features, w), (b, 1, w), *[(b, w, w), (b, 1, w)] * self.inner, (b, w, 1), (1,)]
+        return shapes, [prod(shape) for shape in shapes]

@@ -3,7 +3,7 @@
     u = heights(x, θ)          ∂L/∂θ = engine.backward(∂L/∂u)
 
 The node holds a lease on the workspace from its forward pass to its backward pass. A second backward pass over the same
-heights takes the lease up again, and where the room has been used by another pass since, repeats the forward pass.
+heights repeats the forward pass in another room.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Heights(Function):
             (gradient,) = torch.autograd.grad(u, flat, force, create_graph=True)
             return None, gradient, None, None
         engine = engine_for(x)
-        if not ctx.lease.resume():
+        if not ctx.lease.held:
             ctx.lease = ctx.pool.lease()
             engine.forward(ctx.form, x, flat, ctx.lease.room, keep=True)
         gradient = ctx.pool.gradient(flat)

@@ -3,8 +3,8 @@
     lease = pool.lease()   →   lease.room.floats("kept", n, like)   →   lease.release()
 
 Fresh memory is mapped and faulted in page by page, which costs more than the arithmetic done in it. So a room is handed
-from one forward pass to the next as soon as the backward pass between them is through. A lease knows whether its room
-still holds what was left there: a second backward pass over the same heights either finds it, or computes it again.
+from one forward pass to the next as soon as the backward pass between them is through. A second backward pass over the
+same heights finds its lease given up, and computes again what it needs.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from equipoise.surfaces.pages import advise
+
 _ALIGNED = 64  # bytes: a vector register, and a cache line
 
 
@@ -22,16 +24,17 @@ class Room:
 
     def __init__(self) -> None:
         self.buffers: dict[str, Tensor] = {}
-        self.leases = 0
+        self.prepared: tuple[Any, Any] | None = None  # what an engine made of them, and for what
 
     def floats(self, name: str, count: int, like: Tensor) -> Tensor:
         """``count`` numbers of the type and on the device of ``like``, as they were left; aligned."""
         buffer = self.buffers.get(name)
         if buffer is None or buffer.numel() < count or buffer.dtype != like.dtype or buffer.device != like.device:
-            self.buffers.pop(name, None)  # before its successor is there, or both would be
+            buffer = self.buffers[name] = like.new_empty(0)  # before its successor is there, or both would be
             spare = _ALIGNED // like.element_size()
             with torch.inference_mode(mode=False):  # the buffer will outlive the caller's mode
                 whole = torch.empty(count + spare, dtype=like.dtype, device=like.device)
+            advise(whole)
             start = -(whole.data_ptr() // like.element_size()) % spare
             buffer = self.buffers[name] = whole[start : start + count]
         return buffer[:count]
@@ -48,25 +51,13 @@ class Lease:
     def __init__(self, pool: Pool, room: Room) -> None:
         self._pool = pool
         self.room = room
-        room.leases += 1
-        self._number = room.leases
-        self._held = True
+        self.held = True
 
     def release(self) -> None:
-        """Let others have the room; what was left in it stays until they do."""
-        if self._held:
-            self._held = False
+        """Let others have the room."""
+        if self.held:
+            self.held = False
             self._pool.free.append(self.room)
-
-    def resume(self) -> bool:
-        """Take the room up again; False where somebody else has had it since."""
-        if not self._held and self.room.leases == self._number:
-            try:
-                self._pool.free.remove(self.room)
-            except ValueError:
-                return False
-            self._held = True
-        return self._held
 
     def __del__(self) -> None:
         self.release()
@@ -77,7 +68,7 @@ class Pool:
 
     def __init__(self) -> None:
         self.free: list[Room] = []
-        self._gradient: Tensor | None = None
+        self._gradients: list[Tensor] = []
 
     def lease(self) -> Lease:
         """A free room, or a new one."""
@@ -88,13 +79,17 @@ class Pool:
 
     def gradient(self, like: Tensor) -> Tensor:
         """A vector like ``like`` that nobody else holds; the last one where everybody has let go of it."""
-        last = self._gradient
+        try:
+            last: Tensor | None = self._gradients.pop()
+        except IndexError:
+            last = None
         if last is None or last.shape != like.shape or last.dtype != like.dtype or last.device != like.device:
             last = None
         if last is None or _holders(last) > _ALONE:
             last = torch.empty_like(like, memory_format=torch.contiguous_format)
-        self._gradient = last
-        return last.detach()
+        given = last.detach()
+        self._gradients[:] = [last]  # only now: until it has a second holder, another thread must not find it
+        return given
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return type(self)()
