@@ -107,6 +107,36 @@ def test_outside_the_support_the_density_is_zero_and_nothing_is_raised(density, 
     assert torch.equal(torch.get_rng_state(), state)
 
 
+def test_a_density_that_can_write_its_rows_does():
+    """Into the very buffer, without a sample in between; somebody's other ``draw`` is left alone."""
+
+    class Writing(Seeded):
+        def draw(self, out, generator):
+            out.uniform_(generator=generator)
+
+    class Painting(Seeded):
+        def draw(self, canvas):
+            raise AssertionError
+
+    class Spy(Writing):
+        def sample(self, n, random_state=None):
+            assert n == 1  # the columns are counted once
+            return super().sample(n, random_state)
+
+    out = rows_of(Spy())
+    assert bool(((out >= 0) & (out < 1)).all())
+    assert torch.equal(rows_of(Painting()), rows_of(Seeded()))
+
+
+def test_a_density_that_draws_no_numbers_is_refused():
+    class Broken:
+        def sample(self, n):
+            return torch.full((n, 2), float("nan"))
+
+    with pytest.raises(ValueError, match="drew a row that is not finite"):
+        Known(Broken())
+
+
 def test_samples_have_the_densitys_moments():
     """Mean and variance of 40,000 rows, within five standard errors."""
     n = 40_000

@@ -1,5 +1,7 @@
 """Rows: every row once per epoch, weights beside their rows, and nothing that is no table."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import torch
@@ -71,6 +73,59 @@ def test_a_read_only_memory_map_is_read(tmp_path):
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
     out, _ = drawn(Rows(mapped, mapped[:, 0]), 12, generator())
     assert sorted(out[:, 0].tolist()) == TABLE[:, 0].tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, np.float16, ">f8", np.longdouble])
+@pytest.mark.parametrize("wanted", [torch.float32, torch.float64])
+def test_a_memory_map_of_any_type_gives_its_rows(dtype, wanted, tmp_path):
+    """The same rows in the same order as the table in memory, in the mode that refuses writing and in the other."""
+    np.save(tmp_path / "rows.npy", TABLE.astype(dtype))
+    expected, _ = drawn(Rows(TABLE), 30, generator(), wanted)
+    for mode in ("r", "r+", "c"):
+        source = Rows(np.load(tmp_path / "rows.npy", mmap_mode=mode))
+        assert torch.equal(drawn(source, 30, generator(), wanted)[0], expected)
+        assert (len(source), source.features) == (12, 2)
+
+
+def test_a_memory_map_is_not_copied(tmp_path):
+    """64 MB on disk; what Python allocates for drawing from it stays below one."""
+    n = 400_000
+    table = np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", np.float64, (n, 20))
+    table[:] = np.arange(float(n))[:, None]
+    table.flush()
+    del table
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    tracemalloc.start()
+    source = Rows(mapped, replace=True)
+    for seed in range(20):
+        out, _ = drawn(source, 1000, generator(seed), torch.float32)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert bool((out == out[:, :1]).all())
+    assert peak < 16e6  # checking looks at 65,536 rows together
+    assert not any(isinstance(value, torch.Tensor) and value.numel() > 10**6 for value in vars(source.table).values())
+
+
+def test_what_a_memory_map_must_not_hold_is_said(tmp_path):
+    for name, rows, words in (
+        ("nan", np.where(TABLE > 20, np.nan, TABLE), "2 of 12 rows have NaN or infinity"),
+        ("cube", np.zeros((2, 2, 2)), "shape"),
+        ("complex", TABLE.astype(complex), "real numbers"),
+        ("text", TABLE.astype("U3"), "must hold numbers"),
+    ):
+        np.save(tmp_path / f"{name}.npy", rows)
+        with pytest.raises((TypeError, ValueError), match=words):
+            Rows(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+
+
+def test_a_table_in_memory_is_converted_once():
+    source = Rows(TABLE)
+    drawn(source, 5, generator(), torch.float32)
+    converted = source.table._converted
+    drawn(source, 5, generator(), torch.float32)
+    assert source.table._converted is converted
+    assert converted.dtype == torch.float32
+    assert source.rows.dtype == torch.float64
 
 
 @pytest.mark.parametrize(

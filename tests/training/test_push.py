@@ -10,7 +10,7 @@ from torch import nn
 
 from equipoise import Instance, Pair, bases, catalog, push
 from equipoise.batch import Batch
-from equipoise.sources import Labelled, Rows
+from equipoise.sources import Generated, Labelled, Rows
 from equipoise.surfaces import FullyConnected, InRange, Standardise
 from equipoise.training import PushDivergedError
 
@@ -424,3 +424,210 @@ def test_classes_need_a_surface_each():
 def test_labelled_rows_have_no_base_to_give():
     with pytest.raises(ValueError, match="labelled rows have no base"):
         push(surface_of(catalog.deep_pdf), "deep_pdf", Labelled(UP, np.arange(60) % 3), steps=1, n_up=5)
+
+
+class Said(FullyConnected):
+    """A surface that says how many columns it takes."""
+
+    features = 3
+
+    def __init__(self):
+        super().__init__(3, 4, 1)
+
+
+BROKEN = {
+    "features": (lambda: (Said(), Pair(UP, DOWN), {}), r"pair's rows of 2 columns: it has 3 features"),
+    "unsaid features": (
+        lambda: (nn.Sequential(nn.Linear(3, 1), nn.Flatten(0)), Pair(UP, DOWN), {}),
+        "rows of 2 columns: mat1",
+    ),
+    "no weights": (lambda: (nn.Flatten(0), Pair(UP, DOWN), {}), "this Flatten has no weights to push"),
+    "no up rows": (
+        lambda: (surface_of(), Pair(UP, DOWN), {"n_up": 0}),
+        "n_up must be a whole number of at least 1, got 0",
+    ),
+    "no down rows": (lambda: (surface_of(), Pair(UP, DOWN), {"n_down": 0}), "n_down must be a whole number"),
+    "half a row": (lambda: (surface_of(), Pair(UP, DOWN), {"n_up": 2.5}), "n_up must be a whole number"),
+    "no pace": (lambda: (surface_of(), Pair(UP, DOWN), {"record_every": 0}), "record_every must be a whole number"),
+    "negative steps": (lambda: (surface_of(), Pair(UP, DOWN), {"steps": -1}), "steps must not be negative"),
+    "no steps": (lambda: (surface_of(), Pair(UP, DOWN), {"steps": "soon"}), "a budget is a number of steps, or a time"),
+    "no source": (lambda: (surface_of(), Pair(np.empty((0, 2)), DOWN), {}), "shape"),
+    "a generator of NaN": (
+        lambda: (surface_of(), Pair(UP, Generated(lambda z: z / 0, 2)), {}),
+        "returned NaN or infinity",
+    ),
+    "weights below zero": (lambda: (surface_of(), Pair(Rows(UP, -np.ones(60)), DOWN), {}), "non-negative"),
+    "weights of zero": (lambda: (surface_of(), Pair(Rows(UP, np.zeros(60)), DOWN), {}), "not all zero"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_bad_input_is_said_before_the_first_step(name):
+    make, words = BROKEN[name]
+
+    def attempt():
+        surface, pair, options = make()
+        push(surface, "nce", pair, **{"steps": 1, "n_up": 5} | options)
+
+    with pytest.raises(ValueError, match=words) as error:
+        attempt()
+    assert "\n" not in str(error.value)
+
+
+def test_a_known_density_without_log_prob_cannot_be_a_base():
+    class Sampler:
+        def sample(self, n):
+            return torch.zeros(n, 2)
+
+    surface = surface_of(catalog.deep_pdf)
+    before = weights_of(surface)
+    with pytest.raises(ValueError, match="the down density of this pair is not known: give a base with log_prob"):
+        push(surface, "deep_pdf", Pair(UP, Sampler()), steps=1, n_up=5)
+    assert same(weights_of(surface), before)
+
+
+def test_a_generator_that_breaks_later_stops_the_push_there():
+    calls = []
+
+    def tires(noise):
+        calls.append(None)
+        return noise * (float("nan") if len(calls) > 3 else 1.0)
+
+    surface = surface_of()
+    with pytest.raises(ValueError, match="the generator returned NaN or infinity in 5 rows"):
+        push(surface, "nce", Pair(UP, Generated(tires, 2)), steps=9, n_up=5)
+    assert all(bool(torch.isfinite(w).all()) for w in weights_of(surface))
+    assert not surface.training
+
+
+def test_heights_that_hang_on_nothing_cannot_be_pushed():
+    class Adrift(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.unused = nn.Parameter(torch.zeros(1))
+
+        def forward(self, x):
+            return x[:, 0]
+
+    with pytest.raises(ValueError, match="heights do not depend on its weights"):
+        push(Adrift(), "nce", Pair(UP, DOWN), steps=1, n_up=5)
+
+
+def test_a_module_named_features_is_no_number_of_columns():
+    class Layered(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.features = nn.Linear(2, 1)
+
+        def forward(self, x):
+            return self.features(x).squeeze(1)
+
+    assert len(push(Layered(), "nce", Pair(UP, DOWN), steps=1, n_up=5)) == 1
+
+
+def test_dropout_follows_the_seed():
+    surfaces = [nn.Sequential(nn.Linear(2, 8), nn.Dropout(0.5), nn.Linear(8, 1), nn.Flatten(0)) for _ in range(3)]
+    start = {key: value.clone() for key, value in surfaces[0].state_dict().items()}
+    for surface, seed in zip(surfaces, (1, 1, 2), strict=True):
+        surface.load_state_dict(start)
+        torch.rand(7)
+        push(surface, "nce", Fixed32(), steps=3, seed=seed)
+    assert same(weights_of(surfaces[0]), weights_of(surfaces[1]))
+    assert not same(weights_of(surfaces[0]), weights_of(surfaces[2]))
+
+
+class Fixed32(Fixed):
+    """The same batch, in single precision."""
+
+    def __init__(self):
+        super().__init__()
+        self.batch = Batch(self.batch.x.float(), self.batch.n_up)
+
+
+def test_a_batch_that_weighs_nothing_does_not_push():
+    """All its up rows have weight zero: that side rests, the other goes on."""
+    weight = torch.cat([torch.zeros(60), torch.ones(80)]).double()
+    surface = surface_of()
+    history = push(surface, "nce", Fixed(weight), steps=3, record_every=1)
+    assert history.up_force == [0.0] * 3
+    assert min(history.down_force) > 0.0
+
+
+def test_numbers_may_be_numpys():
+    history = push(
+        surface_of(), "nce", Pair(UP, DOWN), steps=np.int64(2), n_up=np.int32(5), learning_rate=np.float32(0.01)
+    )
+    assert history.steps == 2
+
+
+def test_callbacks_that_open_are_closed(monkeypatch):
+    """However the push ends; and the surface is in evaluation mode after."""
+    log = []
+
+    class Opening:
+        def __enter__(self):
+            log.append("open")
+            return self
+
+        def __exit__(self, *_):
+            log.append("close")
+
+        def __call__(self, step, surface, history):
+            log.append(step)
+            if step == 2:
+                raise ZeroDivisionError
+
+    surface = surface_of()
+    with pytest.raises(ZeroDivisionError):
+        push(surface, "nce", Pair(UP, DOWN), steps=9, n_up=5, record_every=1, callbacks=[Opening()])
+    assert log == ["open", 0, 1, 2, "close"]
+    assert not surface.training
+
+
+def test_the_callback_that_ended_the_push_is_named():
+    def enough(step, surface, history):
+        return step == 1
+
+    history = push(surface_of(), "nce", Pair(UP, DOWN), steps=9, n_up=5, record_every=1, callbacks=[enough])
+    assert history.stopped == "by enough"
+
+
+# --- where it rests ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("instance", [catalog.nce, catalog.pso_lde(0.25), catalog.ulsif, catalog.kliep], ids=label)
+def test_the_mean_gradient_vanishes_at_the_analytic_optimum(instance):
+    """Within five standard errors at T(z), and far from it one unit of log z away."""
+
+    class Optimum(nn.Module):
+        heights = instance.interval
+
+        def __init__(self, shift):
+            super().__init__()
+            self.tilt = nn.Parameter(torch.tensor([shift, 1.0, 0.0], dtype=torch.float64))
+
+        def forward(self, x):
+            log_z = self.tilt[0] + self.tilt[1] * x[:, 0] + self.tilt[2] * x[:, 0] ** 2
+            return instance.target(torch.exp(log_z))
+
+    up, down = (torch.distributions.Normal(torch.tensor([m], dtype=torch.float64), 1.0) for m in (0.5, -0.5))
+    gradients = {}
+    for shift in (0.0, 1.0):
+        surface = Optimum(shift)
+        seen = gradients[shift] = []
+        hooks = [lambda _, module, __, seen=seen: seen.append(module.tilt.grad.clone())]
+        push(
+            surface,
+            instance,
+            Pair(up, down),
+            steps=200,
+            n_up=500,
+            learning_rate=0.0,
+            record_every=1,
+            callbacks=hooks,
+            seed=0,
+        )
+    for shift, seen in gradients.items():
+        each = torch.stack(seen)
+        error = each.mean(dim=0).abs() / (each.std(dim=0) / 200**0.5)
+        assert bool((error < 5.0).all()) == (shift == 0.0)

@@ -1,15 +1,19 @@
 """What hangs on a push: budgets, the held-out monitor, the progress line."""
 
 import re
+import sys
+import types
 from math import log
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from equipoise import catalog
-from equipoise.training import History
+from equipoise import Pair, catalog, push
+from equipoise.surfaces import FullyConnected
+from equipoise.training import Gain, History, TensorBoard
 from equipoise.training.budget import steps_of
 from equipoise.training.monitor import HeldOut
 from equipoise.training.progress import Progress
@@ -53,6 +57,60 @@ def test_a_time_becomes_steps_once(monkeypatch, budget, steps):
 def test_what_is_no_budget_is_refused(budget):
     with pytest.raises(ValueError, match="budget"):
         steps_of(budget, no_trial)
+
+
+@pytest.mark.parametrize(
+    ("every", "steps"),
+    [(None, 580), (50, 750)],  # 40 scores of 0.8 s are set aside; or a step and a fiftieth of a score take 0.116 s
+)
+def test_a_time_leaves_room_for_scores(monkeypatch, every, steps):
+    clock = Clock()
+    monkeypatch.setattr("equipoise.training.budget.perf_counter", lambda: clock.now)
+
+    def score():
+        clock.now += 0.8 if every is None else 1.0
+
+    assert steps_of("90s", clock.trial, score, 40, every) == steps
+
+
+def test_scores_take_at_most_half_of_a_time(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("equipoise.training.budget.perf_counter", lambda: clock.now)
+
+    def score():
+        clock.now += 1000.0
+
+    assert steps_of("90s", clock.trial, score, 40) == 450
+
+
+def test_a_short_calibration_is_repeated_longer(monkeypatch):
+    """Twenty steps of a millisecond say little: as many as fill a quarter of a second say more."""
+    clock = Clock()
+    monkeypatch.setattr("equipoise.training.budget.perf_counter", lambda: clock.now)
+
+    def quick(count):
+        clock.counts.append(count)
+        clock.now += 0.001 * count
+
+    assert steps_of("90s", quick) == 90_000
+    assert clock.counts == [3, 20, 250]
+
+
+def test_a_push_by_time_moves_its_own_surface_only_once(monkeypatch):
+    """Calibration happens on copies, of the optimizer too; the budget is recorded in both words."""
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    surfaces = [FullyConnected(2, 4, 1) for _ in range(2)]
+    surfaces[1].load_state_dict(surfaces[0].state_dict())
+    optimizers = [torch.optim.Adam(surface.parameters(), lr=0.01) for surface in surfaces]
+    monitor = Gain(catalog.nce, torch.zeros(5, 2), torch.zeros(5, 2))
+    options = {"n_up": 10, "seed": 0, "monitor": monitor, "average": 0.9, "clip": 1.0, "noise": 0.1}
+    timed = push(surfaces[0], "nce", Pair(rows, rows), steps="0.3s", optimizer=optimizers[0], **options)
+    assert timed.budget == "0.3s"
+    assert timed.steps > 20
+    counted = push(surfaces[1], "nce", Pair(rows, rows), steps=timed.steps, optimizer=optimizers[1], **options)
+    assert counted.budget == counted.steps == timed.steps
+    assert all(torch.equal(a, b) for a, b in zip(surfaces[0].parameters(), surfaces[1].parameters(), strict=True))
+    assert counted.up_height == timed.up_height
 
 
 # --- the monitor ------------------------------------------------------------------------------------------------------
@@ -159,6 +217,57 @@ def test_the_progress_line_goes_to_standard_error_or_nowhere(capsys, monkeypatch
     assert not out
     err = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", err)
     assert ("1/3 steps" in err and "balance +2.5e-01" in err) if visible else not err
+
+
+def test_the_line_follows_a_push(capsys, monkeypatch):
+    """Steps from the history, the score where there is one; push itself opens and closes the line."""
+    for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm"), ("COLUMNS", "150")):
+        monkeypatch.setenv(name, value)
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    monitor = Gain(catalog.nce, torch.zeros(5, 2), torch.zeros(5, 2))
+    push(FullyConnected(2, 4, 1), "nce", Pair(rows, rows), steps=4, monitor=monitor, callbacks=[Progress()], n_up=5)
+    err = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
+    assert re.search(r"4/4 steps score \S+ balance [+-]\d\.\de", err)
+
+
+class Board(types.ModuleType):
+    """Stands in for torch.utils.tensorboard, which is an extra."""
+
+    written: ClassVar[dict] = {}
+    flushed = 0
+
+    class SummaryWriter:
+        def __init__(self, folder):
+            Board.written = {"folder": folder}
+
+        def add_scalar(self, name, value, step):
+            Board.written.setdefault(name, []).append((step, value))
+
+        def flush(self):
+            Board.flushed += 1
+
+
+def test_tensorboard_gets_every_series_and_every_score_once(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", Board("torch.utils.tensorboard"))
+    monitor = Gain(catalog.nce, torch.zeros(5, 2), torch.zeros(5, 2))
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    options = {"steps": 9, "n_up": 5, "record_every": 3, "monitor_every": 2, "callbacks": [TensorBoard(tmp_path)]}
+    history = push(FullyConnected(2, 4, 1), "nce", Pair(rows, rows), monitor=monitor, **options)
+    assert Board.written.pop("folder") == str(tmp_path)
+    assert Board.written.pop("held_out/score") == list(zip(history.scored, history.score, strict=True))
+    assert set(Board.written) == {
+        f"push/{name}"
+        for name in ("up_height", "down_height", "up_force", "down_force", "balance", "learning_rate", "gradient_norm")
+    }
+    for name, entries in Board.written.items():
+        assert entries == list(zip(history.step, getattr(history, name.removeprefix("push/")), strict=True))
+    assert Board.flushed == 1
+
+
+def test_without_the_extra_the_install_line_is_said(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(ImportError, match=r"pip install 'equipoise\[tensorboard\]'"):
+        TensorBoard(tmp_path)
 
 
 def test_the_line_ends_when_the_push_fails():

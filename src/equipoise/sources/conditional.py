@@ -62,4 +62,4 @@ class Conditional:
 
     def outline(self) -> str:
         """What this is, in short."""
-        return f"Conditional {self.conditions.outline()} beside {outline(self.target)}"
+        return f"Conditional {self.conditions.outline()}{self._order.outline()} beside {outline(self.target)}"

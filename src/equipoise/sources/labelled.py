@@ -17,7 +17,7 @@ from equipoise.sources.buffer import Buffer
 from equipoise.sources.noisy import add_noise, as_sigma
 from equipoise.sources.order import Order
 from equipoise.sources.rows import as_weights
-from equipoise.sources.table import Array, Table
+from equipoise.sources.table import Array, Table, digest
 
 
 class Labelled:
@@ -89,4 +89,5 @@ class Labelled:
 
     def outline(self) -> str:
         """What this is, in short."""
-        return f"Labelled {self.table.outline()} in {len(self.classes)} classes"
+        weighted = "" if self.weight is None else f", weighted {digest(self.weight)}"
+        return f"Labelled {self.table.outline()} by {digest(self.labels)}{self.order.outline()}{weighted}"

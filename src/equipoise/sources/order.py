@@ -61,6 +61,10 @@ class Order:
             self._permutation = self._permutation.new_empty(self.n)
         torch.randperm(self.n, generator=generator, out=self._permutation)
 
+    def outline(self) -> str:
+        """What this is, in short, behind what is drawn."""
+        return ", with replacement" if self.replace else ""
+
     def position(self) -> dict[str, Any]:
         """Where the order stands: the generator that made the permutation makes it again."""
         return {"n": self.n, "replace": self.replace, "at": self._at, "began": self._began}

@@ -12,7 +12,7 @@ import torch
 from torch import Generator, Tensor
 
 from equipoise.sources.order import Order
-from equipoise.sources.table import Array, Table
+from equipoise.sources.table import Array, Table, digest
 
 
 class Rows:
@@ -56,7 +56,8 @@ class Rows:
 
     def outline(self) -> str:
         """What this is, in short."""
-        return f"Rows {self.table.outline()}"
+        weighted = "" if self.weight is None else f", weighted {digest(self.weight)}"
+        return f"Rows {self.table.outline()}{self.order.outline()}{weighted}"
 
 
 def as_weights(weight: Any, rows: Tensor | Table) -> Tensor:  # noqa: ANN401

@@ -49,4 +49,4 @@ class Shuffled:
 
     def outline(self) -> str:
         """What this is, in short."""
-        return f"Shuffled {self.left.outline()} and {self.right.outline()}"
+        return f"Shuffled {self.left.outline()} and {self.right.outline()}{self._orders[0].outline()}"

@@ -67,13 +67,10 @@ class Table:
 
     def outline(self) -> str:
         """The table's shape, and a digest of some of its rows, by which another table of that shape is told apart."""
-        some = self._probe(torch.linspace(0, len(self) - 1, min(len(self), 64), dtype=torch.float64).long())
-        return f"{self.shape} {hashlib.sha256(some.double().cpu().numpy().tobytes()).hexdigest()[:8]}"
-
-    def _probe(self, index: Tensor) -> Tensor:
-        out = torch.empty(len(index), self.shape[1], dtype=self.dtype)
-        self.gather(index, out)
-        return out
+        some = torch.linspace(0, len(self) - 1, min(len(self), 64), dtype=torch.float64).long()
+        out = torch.empty(len(some), self.shape[1], dtype=self.dtype)
+        self.gather(some, out)
+        return f"{self.shape} {digest(out)}"
 
     def _as(self, dtype: torch.dtype) -> Tensor:
         """The whole table in that precision; the latest conversion is kept."""
@@ -87,8 +84,13 @@ class Table:
         if self._scratch.shape != shape or self._scratch.dtype != mapped.dtype:
             self._scratch = np.empty(shape, dtype=mapped.dtype)
         np.take(mapped, index.numpy(), axis=0, out=self._scratch, mode="clip")
-        plain = self._scratch if self._scratch.dtype.isnative else self._scratch.astype(np.float64)
-        return torch.from_numpy(plain)
+        known = self._scratch.dtype.isnative and self._scratch.dtype != np.longdouble  # to torch
+        return torch.from_numpy(self._scratch if known else self._scratch.astype(np.float64))
+
+
+def digest(values: Tensor) -> str:
+    """A short word for numbers, the same for the same numbers."""
+    return hashlib.sha256(values.double().cpu().contiguous().numpy().tobytes()).hexdigest()[:8]
 
 
 def as_rows(rows: Any, name: str = "rows") -> Tensor:  # noqa: ANN401  # arrays and tensors alike

@@ -133,7 +133,8 @@ class Run:
         self.history.__dict__.update(vars(History.from_dict(state["history"])))
         self.history.interrupted = False
         self.history.stopped = self.history.stopped if self.over else ""
-        for hook, kept in zip(stateful(self.hooks), state["hooks"], strict=True):
+        known = [kept for kept in state["hooks"] if kept is not None]
+        for hook, kept in zip(stateful(self.hooks), known, strict=True):
             hook.load_state_dict(kept)
         self.next_step = self.history.steps if self.over else state["next_step"]
         self._start = perf_counter() - state["seconds"]

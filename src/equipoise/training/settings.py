@@ -22,7 +22,7 @@ def describe(arguments: dict[str, Any]) -> dict[str, Any]:
     given = {name: _word(value) for name, value in arguments.items() if name not in _LEFT_OUT}
     surface = arguments["surface"]
     weights = [f"{name} {tuple(t.shape)} {t.dtype}" for name, t in surface.state_dict().items() if hasattr(t, "shape")]
-    given["callbacks"] = [type(hook).__name__ for hook in stateful(arguments["callbacks"])]
+    given["callbacks"] = [type(hook).__name__ for hook in stateful(arguments["callbacks"])] or None
     given["instance"] = catalog.get(arguments["instance"]).label
     given |= {"surface": [type(surface).__name__, *weights], "pair": outline(arguments["pair"])}
     return given
