@@ -1,7 +1,7 @@
 """The density benchmark: what `eq.Density().fit(X)` gives, beside the truth, its own base, and what others would use.
 
     python benchmarks/density.py                 the default grid, about an hour on two cores; resumes where it was
-    python benchmarks/density.py --grid full     three seeds of everything, and the long runs: about seven hours
+    python benchmarks/density.py --grid full     three minutes a peer, three seeds of everything, the long runs: hours
     python benchmarks/density.py --only columns  one section
     python benchmarks/density.py --again ours    once more what a cell's key contains
     python benchmarks/density.py --report        the tables and criteria from what is there, nothing run
@@ -30,7 +30,7 @@ PEERS = ("kde", "gmm", "nsf", "maf")
 # Everything that decides a figure is fixed here, before a run.
 GRIDS: dict[str, dict[str, Any]] = {
     "default": {
-        "peer_seconds": {1_000: 30, 10_000: 90, 100_000: 180},
+        "peer_seconds": {1_000: 30, 10_000: 60, 100_000: 60},
         "seeds": {1_000: 3, 10_000: 1, 100_000: 1},
         "columns_seeds": 1,
         "table_seeds": 1,
