@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -16,19 +16,20 @@ import numpy as np
 
 from equipoise.io.cells import Missing, check_missing, clean, from_columns, to_float
 from equipoise.io.frames import from_frame, is_number
-from equipoise.io.table import Table, positions
+from equipoise.io.table import Choice, Table, chosen
 
 _ABSENT = {"", "na", "n/a", "nan", "null", "none"}
 _DELIMITERS = ",;\t|"
 
 
-def read_table(path: str | Path, columns: Sequence[str | int] | None = None, missing: Missing = "error") -> Table:
+def read_table(path: str | Path, columns: Choice = None, missing: Missing = "error") -> Table:
     """A table from a file.
 
     Arguments:
         path: A file that ends in .csv, .tsv, .parquet, .feather, .arrow, .npy or .npz. A text file may begin with a
             line of names, and may separate cells by commas, semicolons, tabs or bars.
-        columns: The columns to take, by name or position; all where it is None.
+        columns: The columns to take, by name or position; all where it is None. Or a function from the file's names
+            to such a choice.
         missing: ``"error"`` counts missing values by column, ``"drop"`` leaves their rows out.
     """
     check_missing(missing)
@@ -43,7 +44,7 @@ def read_table(path: str | Path, columns: Sequence[str | int] | None = None, mis
     return reader(file, columns, missing)
 
 
-def _text(file: Path, columns: Sequence[str | int] | None, missing: str) -> Table:
+def _text(file: Path, columns: Choice, missing: str) -> Table:
     from pyarrow import ArrowInvalid, csv as arrow
 
     try:
@@ -70,13 +71,13 @@ def _first_line(file: Path) -> tuple[list[str], str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])], delimiter
 
 
-def _parquet(file: Path, columns: Sequence[str | int] | None, missing: str) -> Table:
+def _parquet(file: Path, columns: Choice, missing: str) -> Table:
     from pyarrow import parquet
 
     return _from_arrow(_arrow(file, parquet.read_table), file, columns, missing)
 
 
-def _feather(file: Path, columns: Sequence[str | int] | None, missing: str) -> Table:
+def _feather(file: Path, columns: Choice, missing: str) -> Table:
     from pyarrow import feather
 
     return _from_arrow(_arrow(file, feather.read_table), file, columns, missing)
@@ -95,18 +96,19 @@ def _arrow(file: Path, read: Callable[[Path], Any]) -> Any:  # noqa: ANN401
 def _from_arrow(
     frame: Any,  # noqa: ANN401
     file: Path,
-    columns: Sequence[str | int] | None,
+    columns: Choice,
     missing: str,
     *,
     named: bool = True,
 ) -> Table:
     """Only the columns asked for are looked at, so that text elsewhere does no harm."""
-    if columns is not None and len(set(frame.column_names)) == frame.num_columns:
-        frame = frame.select(positions(columns, frame.column_names if named else (), frame.num_columns))
+    if len(set(frame.column_names)) == frame.num_columns:
+        at = chosen(columns, frame.column_names if named else (), frame.num_columns)
+        frame = frame if at is None else frame.select(at)
     return from_frame(frame, str(file), missing, named=named)
 
 
-def _npy(file: Path, columns: Sequence[str | int] | None, missing: str) -> Table:
+def _npy(file: Path, columns: Choice, missing: str) -> Table:
     try:
         array = np.load(file, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
@@ -119,7 +121,7 @@ def _npy(file: Path, columns: Sequence[str | int] | None, missing: str) -> Table
     return _from_numpy(array, file, columns, missing)
 
 
-def _npz(file: Path, columns: Sequence[str | int] | None, missing: str) -> Table:
+def _npz(file: Path, columns: Choice, missing: str) -> Table:
     try:
         with file.open("rb") as content, ZipFile(content):
             archive = np.load(content, allow_pickle=False)
@@ -136,19 +138,20 @@ def _npz(file: Path, columns: Sequence[str | int] | None, missing: str) -> Table
     return _of_columns(arrays, file, columns, missing)
 
 
-def _from_numpy(array: Any, file: Path, columns: Sequence[str | int] | None, missing: str) -> Table:  # noqa: ANN401
+def _from_numpy(array: Any, file: Path, columns: Choice, missing: str) -> Table:  # noqa: ANN401
     """One array is a table, or a column where it has one dimension, or named columns where it has fields."""
     if array.dtype.names:
         return _of_columns({name: array[name] for name in array.dtype.names}, file, columns, missing)
     values, kind = to_float(array[:, None] if array.ndim == 1 else array, str(file))
     table = Table(values, (), (kind,) * values.shape[1])
-    return _cleaned(table if columns is None else table.select(columns), file, missing)
+    at = chosen(columns, (), table.shape[1])
+    return _cleaned(table if at is None else table.select(at), file, missing)
 
 
-def _of_columns(arrays: dict[str, Any], file: Path, columns: Sequence[str | int] | None, missing: str) -> Table:
+def _of_columns(arrays: dict[str, Any], file: Path, columns: Choice, missing: str) -> Table:
     names = tuple(arrays)
-    if columns is not None:
-        names = tuple(names[i] for i in positions(columns, names, len(names)))
+    at = chosen(columns, names, len(names))
+    names = names if at is None else tuple(names[i] for i in at)
     values, types = from_columns({name: arrays[name] for name in names}, str(file))
     return _cleaned(Table(values, names, types), file, missing)
 
@@ -158,7 +161,7 @@ def _cleaned(table: Table, file: Path, missing: str) -> Table:
     return Table(values, table.names, table.types, dropped)
 
 
-_READERS: dict[str, Callable[[Path, Sequence[str | int] | None, str], Table]] = {
+_READERS: dict[str, Callable[[Path, Choice, str], Table]] = {
     ".csv": _text,
     ".tsv": _text,
     ".parquet": _parquet,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+Wanted = Sequence[str | int] | None
+Choice = Wanted | Callable[[Sequence[str]], Wanted]
 
 _NAMES_SAID = 8
 
@@ -51,6 +54,10 @@ class Table:
         names, types = (tuple(given[i] for i in at) if given else () for given in (self.names, self.types))
         return replace(self, values=self.values[:, at], names=names, types=types)
 
+    def part(self, start: int, stop: int) -> Table:
+        """Rows from start up to stop."""
+        return replace(self, values=self.values[start:stop], dropped=0)
+
     def _names_said(self) -> str:
         if not self.names:
             return " without names"
@@ -74,6 +81,12 @@ def positions(columns: Sequence[str | int], names: Sequence[str], count: int) ->
         message = f"each column can be asked for once, got {', '.join(map(str, columns))}"
         raise ValueError(message)
     return at
+
+
+def chosen(columns: Choice, names: Sequence[str], count: int) -> list[int] | None:
+    """Positions of a choice among count columns; None where all are to stay."""
+    wanted = columns(names) if callable(columns) else columns
+    return None if wanted is None else positions(wanted, names, count)
 
 
 def counted(n: int, noun: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import floor, inf, isfinite, isnan, log10
 
+_NOTHING = 1e-7  # an error below this is rounding
+
 
 def number(value: float, digits: int = 4) -> str:
     """A number with so many digits after the point."""
@@ -26,7 +28,7 @@ def plus_minus(value: float, error: float) -> str:
 
 def decimals(error: float) -> int:
     """Digits after the point that show two figures of an error."""
-    return 4 if error <= 0.0 else min(max(1 - floor(log10(error)), 0), 8)
+    return 4 if error < _NOTHING else max(1 - floor(log10(error)), 0)
 
 
 def general(value: float) -> str:
