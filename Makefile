@@ -10,9 +10,9 @@ BENCHMARKS := $(sort $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)))
 .DEFAULT_GOAL := help
 .PHONY: run test test-all check bench docs clean help
 
-run: $(READY)  ## fit the example density and plot it, into out/
-	@mkdir -p out
-	$(BIN)/python -m equipoise fit data/spirals.csv --out out/spirals.eqp --plot out/spirals.png
+run: $(READY)  ## fit the example density, measure it on fresh rows, and write report and picture into out/
+	$(BIN)/python -m equipoise fit data/spirals.csv --test data/spirals_test.csv \
+	  --out out/spirals.eqp --report out/spirals.html --plot out/spirals.png
 
 test: $(READY)  ## run the tests
 	$(BIN)/python -m pytest

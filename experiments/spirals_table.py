@@ -1,4 +1,4 @@
-"""Write the table that ships with the repository: two arms of a spiral with noise, 5,000 rows.
+"""Write the tables that ship with the repository: two arms of a spiral with noise, 5,000 rows and 2,000 fresh ones.
 
     x = r·(cos t, sin t)/3 + 0.15·ε,   r = ±t,   t = 3π·√U(0.05, 1)
 
@@ -21,6 +21,7 @@ def spirals(n: int, seed: int) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    target = Path(__file__).parents[1] / "data" / "spirals.csv"
-    np.savetxt(target, spirals(5_000, seed=0), fmt="%.4f", delimiter=",", header="east,north", comments="")
-    print(f"wrote {target.name}")
+    for name, n, seed in (("spirals.csv", 5_000, 0), ("spirals_test.csv", 2_000, 1)):
+        target = Path(__file__).parents[1] / "data" / name
+        np.savetxt(target, spirals(n, seed), fmt="%.4f", delimiter=",", header="east,north", comments="")
+        print(f"wrote {target.name}")

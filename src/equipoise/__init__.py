@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from equipoise import bases, catalog, metrics, plots, sources, surfaces, targets, theory, training
+    from equipoise import bases, catalog, io, metrics, plots, report, sources, surfaces, targets, theory, training
     from equipoise.estimators.density import Density
     from equipoise.instance import Estimand, Instance, Reference
     from equipoise.interval import Interval
@@ -22,7 +22,19 @@ if TYPE_CHECKING:
 
 __version__ = version("equipoise")
 
-_SUBPACKAGES = ("bases", "catalog", "metrics", "plots", "sources", "surfaces", "targets", "theory", "training")
+_SUBPACKAGES = (
+    "bases",
+    "catalog",
+    "io",
+    "metrics",
+    "plots",
+    "report",
+    "sources",
+    "surfaces",
+    "targets",
+    "theory",
+    "training",
+)
 _HOMES = {
     "Density": "estimators.density",
     "Estimand": "instance",
@@ -45,10 +57,12 @@ __all__ = [
     "__version__",
     "bases",
     "catalog",
+    "io",
     "load",
     "metrics",
     "plots",
     "push",
+    "report",
     "save",
     "sources",
     "surfaces",
