@@ -1,39 +1,57 @@
 """Choosing a base on held-out rows: the strongest simple density is a surface's starting line.
 
 score(base) = mean log_prob over held-out rows,   the simplest within one standard error of the best is taken
+
+Which bases are tried depends on rows, columns and time; the order is from simple to complex.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from math import inf
+from time import perf_counter
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from equipoise.bases.base import Base
+from equipoise.bases.copula import Copula, CopulaMixture
+from equipoise.bases.flow import Flow
 from equipoise.bases.gaussian import Gaussian
 from equipoise.bases.gaussian_mixture import GaussianMixture
+from equipoise.bases.independent import Independent
+from equipoise.bases.kernel_density import KernelDensity
 from equipoise.bases.marginals import Marginals
-from equipoise.bases.stacking import weighted_mean
+from equipoise.bases.stacking import as_good, weighted_mean
 from equipoise.bases.uniform import Uniform
 
 BASES: dict[str, type[Base]] = {
     "uniform": Uniform,
     "gaussian": Gaussian,
     "marginals": Marginals,
+    "copula": Copula,
+    "independent": Independent,
+    "kernel_density": KernelDensity,
     "gaussian_mixture": GaussianMixture,
+    "copula_mixture": CopulaMixture,
+    "flow": Flow,
 }
+_FEW_ROWS = 200  # below, every fit must take milliseconds
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A fitted base and its mean held-out log density with the standard error."""
+    """A fitted base, its mean held-out log density with the standard error, and what the fit took."""
 
     name: str
     base: Any
     score: float
     se: float
+    seconds: float = field(compare=False, default=0.0)
+    log_prob: Tensor | None = field(compare=False, repr=False, default=None)
 
 
 def as_base(base: Any) -> Any:  # noqa: ANN401  # a name, a base, a torch distribution
@@ -51,23 +69,71 @@ def as_base(base: Any) -> Any:  # noqa: ANN401  # a name, a base, a torch distri
     return base
 
 
+def candidates(n: int, d: int, budget_seconds: float = inf) -> list[str]:
+    """The bases that n rows, d columns and a time for all fits allow, from simple to complex."""
+    work = n * d  # what most fits take is in proportion to it
+    allowed: dict[str, bool] = {
+        "uniform": True,
+        "gaussian": True,
+        "marginals": n >= 20,
+        "copula": d > 1 and n >= 50,
+        "independent": d > 1 and n >= max(_FEW_ROWS, 10 * d) and budget_seconds >= 5e-6 * work,
+        "kernel_density": d <= 3 and n >= 50,
+        "gaussian_mixture": n >= 20 and d <= 100 and budget_seconds >= 1e-5 * work,
+        "copula_mixture": 1 < d <= 100 and n >= _FEW_ROWS and budget_seconds >= 1e-5 * work,
+        "flow": d > 1 and n >= 5_000 and budget_seconds >= 60.0 and find_spec("zuko") is not None,
+    }
+    return [name for name in BASES if allowed[name]]
+
+
 def choose(
-    rows: Tensor, weight: Tensor | None, held_out: Tensor, seed: int = 0, held_out_weight: Tensor | None = None
+    rows: Tensor,
+    weight: Tensor | None,
+    held_out: Tensor,
+    seed: int = 0,
+    held_out_weight: Tensor | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    budget_seconds: float = 30.0,
 ) -> list[Scored]:
-    """Fit and score the candidates; the chosen one is first."""
-    candidates: list[tuple[str, Base]] = [
-        ("uniform", Uniform()),
-        ("gaussian", Gaussian()),
-        ("marginals", Marginals()),
-        ("gaussian_mixture", GaussianMixture(seed=seed)),
-    ]
-    scored = [
-        Scored(name, base, *weighted_mean(base.fit(rows, weight).log_prob(held_out), held_out_weight))
-        for name, base in candidates
-    ]
+    """Fit and score the candidates; the chosen one is first, the others follow by their scores.
+
+    Arguments:
+        rows: Rows to fit, (n, d), in standardised units.
+        weight: Their sample weights.
+        held_out: Rows that judge.
+        seed: Seeds the fits that start at random.
+        held_out_weight: Weights of the rows that judge.
+        names: Which bases; those that :func:`candidates` lists where it is None.
+        budget_seconds: What the fits may take together, on one core; sorts out candidates, stops none.
+    """
+    wanted = candidates(rows.shape[0], rows.shape[1], budget_seconds) if names is None else names
+    scored = [_scored(name, BASES[name], rows, weight, held_out, seed, held_out_weight) for name in wanted]
     best = max(scored, key=lambda s: s.score)
-    simplest = next(s for s in scored if s.score >= best.score - (best.se if best.se < inf else 0.0))
+    simplest = next(s for s in scored if _as_good(best, s, held_out_weight))
     return [simplest, *sorted((s for s in scored if s is not simplest), key=lambda s: -s.score)]
 
 
-__all__ = ["BASES", "Scored", "as_base", "choose", "weighted_mean"]
+def _scored(
+    name: str,
+    kind: Callable[..., Base],
+    rows: Tensor,
+    weight: Tensor | None,
+    held_out: Tensor,
+    seed: int,
+    held_out_weight: Tensor | None,
+) -> Scored:
+    base = kind(seed=seed) if "seed" in kind().parameters() else kind()
+    began = perf_counter()
+    log_prob = base.fit(rows, weight).log_prob(held_out)
+    score, se = weighted_mean(log_prob, held_out_weight)
+    return Scored(name, base, score, se, perf_counter() - began, log_prob)
+
+
+def _as_good(best: Scored, other: Scored, weight: Tensor | None) -> bool:
+    if best.log_prob is None or other.log_prob is None or best.score == -inf:
+        return other is best
+    return as_good(best.log_prob, other.log_prob, torch.ones_like(best.log_prob) if weight is None else weight)
+
+
+__all__ = ["BASES", "Scored", "as_base", "candidates", "choose", "weighted_mean"]

@@ -1,30 +1,37 @@
-"""A mixture of Gaussians, its size chosen by BIC.
+"""A mixture of Gaussians, its size chosen on held-out rows, or by BIC where rows are few.
 
     p(x) = Σ_k w_k·N(x; μ_k, Σ_k)
 
-Weights count as repeated rows do: the fit resamples the table by them before EM.
+Sizes are tried from one upwards, each on the same rows, until more components have stopped to help.
 """
 
 from __future__ import annotations
 
-import warnings
+from math import inf, log, pi
 from typing import Any, ClassVar
 
 import torch
 from torch import Generator, Tensor
 
-from equipoise.bases.base import Base, refuse_constant
-from equipoise.bases.gaussian import factor, gaussian_log_prob
+from equipoise.bases.base import Base, refuse_constant, row_count
+from equipoise.bases.em import Components, Quadratic, climb, start
+from equipoise.bases.gaussian import factor
 
-_SIZES = (1, 2, 3, 4, 6, 8, 12)
-_MOST_ROWS = 20_000
+_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
+_MOST_NUMBERS = 9_600  # features times components: what bounds the time of a step
+_CHUNK = 1024
+_FEW_ROWS = 500  # below, all rows fit and BIC judges
+_SEARCH_ROWS = 10_000
+_TINY_ROWS = 200
+_STARTS, _FIRST_STEPS = 3, 5
+_PATIENCE = 1  # sizes without a gain
 
 
 class GaussianMixture(Base):
     """A mixture of full-covariance Gaussians.
 
     Arguments:
-        components: How many; chosen by BIC among 1 to 12 where it is None.
+        components: How many; chosen where it is None.
         seed: Seeds the initialisation of EM.
     """
 
@@ -46,22 +53,13 @@ class GaussianMixture(Base):
         refuse_constant(rows.amax(dim=0) > rows.amin(dim=0))
         shift = share @ rows
         scale = torch.sqrt(share @ (rows - shift) ** 2)
-        table = ((self._resampled(rows, share) - shift) / scale).numpy()
-        sizes = [self.components] if self.components else [k for k in _SIZES if k * (2 + rows.shape[1]) <= len(table)]
-        fits = [_fit_em(table, k, self.seed) for k in (sizes or [1])]
-        best = min(fits, key=lambda model: model.bic(table))
-        self.means_ = torch.from_numpy(best.means_) * scale + shift
-        covariances = torch.from_numpy(best.covariances_) * torch.outer(scale, scale)
-        self.factors_ = torch.stack([factor(covariance, 0.0) for covariance in covariances])
-        self.shares_ = torch.from_numpy(best.weights_)
-
-    def _resampled(self, rows: Tensor, share: Tensor) -> Tensor:
-        uniform = bool((share == share[0]).all())
-        if uniform and len(rows) <= _MOST_ROWS:
-            return rows
+        standard = ((rows - shift) / scale).to(torch.float64 if len(rows) <= _FEW_ROWS else torch.float32)
+        whole = Quadratic(standard, row_count(share) * share)
         generator = torch.Generator().manual_seed(self.seed)
-        n = min(len(rows), _MOST_ROWS)
-        return rows[torch.multinomial(share, n, replacement=not uniform, generator=generator)]
+        model = _fitted(whole, self.components, generator) if self.components else _chosen(whole, generator)
+        self.means_ = model.means * scale + shift
+        self.factors_ = torch.stack([factor(c, 0.0) for c in model.covariances * torch.outer(scale, scale)])
+        self.shares_ = model.shares
 
     def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
         which = torch.multinomial(self.shares_, n, replacement=True, generator=generator)
@@ -69,15 +67,58 @@ class GaussianMixture(Base):
         return self.means_.to(dtype)[which] + torch.einsum("nij,nj->ni", self.factors_.to(dtype)[which], noise)
 
     def _log_prob(self, x: Tensor) -> Tensor:
-        parts = [gaussian_log_prob(x, m.to(x), f.to(x)) for m, f in zip(self.means_, self.factors_, strict=True)]
-        return torch.logsumexp(torch.stack(parts) + torch.log(self.shares_).to(x).unsqueeze(1), dim=0)
+        k, d = self.means_.shape
+        inverse = torch.linalg.solve_triangular(self.factors_, torch.eye(d, dtype=torch.float64), upper=False)
+        height = torch.log(self.shares_) + torch.log(torch.diagonal(inverse, dim1=1, dim2=2)).sum(dim=1)
+        offset = (inverse @ self.means_.unsqueeze(2)).flatten().to(x)
+        white, height = inverse.reshape(k * d, d).T.to(x), (height - 0.5 * d * log(2.0 * pi)).to(x)
+        parts = [
+            torch.logsumexp(height - 0.5 * (part @ white - offset).square_().reshape(-1, k, d).sum(dim=2), dim=1)
+            for part in x.split(_CHUNK)
+        ]
+        return torch.cat(parts)
 
 
-def _fit_em(table: Any, components: int, seed: int) -> Any:  # noqa: ANN401  # scikit-learn carries no types
-    from sklearn import mixture
-    from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+def _fitted(rows: Quadratic, components: int, generator: Generator) -> Components:
+    return climb(rows, _searched(_some(rows, generator), components, generator), 30)
 
-    with warnings.catch_warnings(), threadpool_limits(1):  # on so few rows a second thread only waits for the first
-        warnings.simplefilter("ignore", ConvergenceWarning)  # BIC judges what EM reached, converged or not
-        return mixture.GaussianMixture(components, reg_covar=1e-4, max_iter=100, random_state=seed).fit(table)
+
+def _searched(rows: Quadratic, components: int, generator: Generator) -> Components:
+    """The best of a few starts, climbed to its end."""
+    starts = 1 if components == 1 or len(rows.rows) < _TINY_ROWS else _STARTS
+    begun = [climb(rows, start(rows, components, generator), _FIRST_STEPS) for _ in range(starts)]
+    best = begun[0] if starts == 1 else max(begun, key=rows.score)
+    return climb(rows, best, 100)
+
+
+def _chosen(rows: Quadratic, generator: Generator) -> Components:
+    """The size that scores best, fitted to all rows."""
+    few = len(rows.rows) < _FEW_ROWS
+    search, judge = (rows, rows) if few else _split(rows, generator)
+    numbers = rows.rows.shape[1] * (rows.rows.shape[1] + 3) // 2 + 1
+    room = min(_MOST_NUMBERS // numbers, int(rows.total) // (2 + rows.rows.shape[1]))
+    best, score, since = _searched(search, 1, generator), -inf, 0
+    for size in _SIZES:
+        if size > max(room, 1) or since > _PATIENCE:
+            break
+        model = _searched(search, size, generator)
+        reached = judge.score(model) - (0.5 * model.parameters * log(rows.total) / rows.total if few else 0.0)
+        best, score, since = (model, reached, 0) if reached > score else (best, score, since + 1)
+    return climb(rows, best, 0 if few else 30)
+
+
+def _split(rows: Quadratic, generator: Generator) -> tuple[Quadratic, Quadratic]:
+    """Rows to search on, at most a number that bounds the time, and a fifth of them that judges."""
+    order = torch.randperm(len(rows.rows), generator=generator)[: _SEARCH_ROWS * 5 // 4]
+    cut = len(order) // 5
+    return Quadratic(*_take(rows, order[cut:])), Quadratic(*_take(rows, order[:cut]))
+
+
+def _some(rows: Quadratic, generator: Generator) -> Quadratic:
+    if len(rows.rows) <= _SEARCH_ROWS:
+        return rows
+    return Quadratic(*_take(rows, torch.randperm(len(rows.rows), generator=generator)[:_SEARCH_ROWS]))
+
+
+def _take(rows: Quadratic, index: Tensor) -> tuple[Tensor, Tensor]:
+    return rows.rows[index], rows.weight[index].to(torch.float64)

@@ -67,7 +67,7 @@ def prune(
     table, share = _checked(log_probs, sample_weight)
     everyone = list(range(len(table)))
     whole = _mixed(table, _stack(table, share, everyone).weights)
-    singles = [i for i in everyone if _as_good(whole, table[i], share, standard_errors)]
+    singles = [i for i in everyone if as_good(whole, table[i], share, standard_errors)]
     if singles:
         return _stack(table, share, singles[:1])
     chosen: list[int] = []
@@ -76,7 +76,7 @@ def prune(
         tried = [_stack(table, share, [*chosen, i]) for i in rest]
         best = max(range(len(rest)), key=lambda k: _mean(_mixed(table, tried[k].weights), share))
         chosen.append(rest[best])
-        if _as_good(whole, _mixed(table, tried[best].weights), share, standard_errors):
+        if as_good(whole, _mixed(table, tried[best].weights), share, standard_errors):
             break
     return _stack(table, share, chosen)
 
@@ -89,6 +89,13 @@ def weighted_mean(values: Tensor, weight: Tensor | None = None) -> tuple[float, 
     share = torch.full_like(wide, 1.0 / n) if weight is None else weight.to(wide) / weight.sum()
     mean = (share * wide).sum()
     return mean.item(), sqrt(n / max(n - 1, 1) * (share**2 * (wide - mean) ** 2).sum().item())
+
+
+def as_good(whole: Tensor, part: Tensor, weight: Tensor, standard_errors: float = 1.0) -> bool:
+    """Whether log densities ``part`` lose no more than some standard errors, row by row, to those of the ``whole``."""
+    seen = torch.isfinite(whole)
+    loss, se = weighted_mean(whole[seen] - part[seen], weight[seen])
+    return loss <= standard_errors * se + 1e-6 if se < inf else False
 
 
 def _checked(log_probs: Tensor, sample_weight: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -136,13 +143,6 @@ def _mixed(table: Tensor, weights: Tensor) -> Tensor:
     """Log Σ_j w_j·p_j at every row."""
     kept = weights > 0
     return torch.logsumexp(table[kept] + torch.log(weights[kept]).unsqueeze(1), dim=0)
-
-
-def _as_good(whole: Tensor, part: Tensor, share: Tensor, standard_errors: float) -> bool:
-    """Whether a part of the stack loses no more than some standard errors, row by row, to the whole."""
-    seen = torch.isfinite(whole)
-    loss, se = weighted_mean(whole[seen] - part[seen], share[seen])
-    return loss <= standard_errors * se + 1e-6 if se < inf else False
 
 
 def _mean(values: Tensor, share: Tensor) -> float:
