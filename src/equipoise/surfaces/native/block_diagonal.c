@@ -4,7 +4,7 @@
 
    Channels do not meet before the last sum (pso.tex 5136-5200). So a thread takes one channel, and carries TILE rows of
    it through all layers while they are in its cache; nothing goes to memory but the z = h·W + b of every layer, which
-   the backward pass reads again. All matrix products are one routine, `multiply`, over register blocks of GCC vectors;
+   the backward pass reads again. (Keeping a(z) and a'(z) instead costs more in memory than the exponential they save.) All matrix products are one routine, `multiply`, over register blocks of GCC vectors;
    LANES floats make a vector: 16 for AVX-512, 8 for AVX2, 4 for NEON and SSE.
 
    Every height is computed by the same operations in the same order wherever its row stands in a batch, and however many
@@ -82,7 +82,18 @@ INLINE vec exponential(vec x) {
     return p * (vec)(((ivec)shifted + 127) << 23);
 }
 
-INLINE vec sigmoid(vec z) { return 1.0f / (1.0f + exponential(-z)); }
+/* 1/v for v >= 1: an estimate and two of Newton's steps where there is one, which is twice as fast as a division. */
+INLINE vec inverse(vec v) {
+#if LANES == 16 && defined(__AVX512F__)
+    vec r = (vec)_mm512_rcp14_ps((__m512)v);
+    r = r * (2.0f - v * r);
+    return r * (2.0f - v * r);
+#else
+    return 1.0f / v;
+#endif
+}
+
+INLINE vec sigmoid(vec z) { return inverse(1.0f + exponential(-z)); }
 
 INLINE vec hyperbolic_tangent(vec z) {
     const vec s = z * z; /* near zero by a polynomial, or the difference below would lose the small ones */
@@ -91,27 +102,26 @@ INLINE vec hyperbolic_tangent(vec z) {
     p = p * s - 5.37397155531e-2f;
     p = p * s + 1.33314422036e-1f;
     p = p * s - 3.33332819422e-1f;
-    const vec near = p * s * z + z, far = 1.0f - 2.0f / (1.0f + exponential(2.0f * z));
+    const vec near = p * s * z + z, far = 1.0f - 2.0f * inverse(1.0f + exponential(2.0f * z));
     return choose((z < 0.625f) & (z > -0.625f), near, far);
 }
 
-INLINE vec activate(int activation, vec z, float slope) {
+/* a(z), and a'(z) where it takes an exponential too. */
+INLINE vec activate(int activation, vec z, float slope, vec *derivative) {
+    vec t;
     switch (activation) {
     case RELU: return choose(z < 0.0f, all(0.0f), z);
-    case TANH: return hyperbolic_tangent(z);
-    case SILU: return z * sigmoid(z);
+    case TANH: t = hyperbolic_tangent(z); *derivative = 1.0f - t * t; return t;
+    case SILU: t = sigmoid(z); *derivative = t + z * t * (1.0f - t); return z * t;
     default: return choose(z > 0.0f, z, z * slope);
     }
 }
 
-INLINE vec derivative(int activation, vec z, float slope) {
-    vec t;
-    switch (activation) {
-    case RELU: return choose(z > 0.0f, all(1.0f), all(0.0f));
-    case TANH: t = hyperbolic_tangent(z); return 1.0f - t * t;
-    case SILU: t = sigmoid(z); return t + z * t * (1.0f - t);
-    default: return choose(z > 0.0f, all(1.0f), all(slope));
-    }
+INLINE int smooth(int activation) { return activation == TANH || activation == SILU; }
+
+/* a'(z) from itself where it was kept, and from z otherwise. */
+INLINE vec derivative(int activation, vec seen, float slope) {
+    return smooth(activation) ? seen : choose(seen > 0.0f, all(1.0f), all(activation == RELU ? 0.0f : slope));
 }
 
 /* ---- matrix products -------------------------------------------------------------------------------------------- */
@@ -123,7 +133,8 @@ typedef struct {
     int use, activation;
     float slope;
     const float *bias;     /* FORWARD: added to every row */
-    float *z, *kept, *out; /* FORWARD: z goes to kept, a(z) to out; BACKWARD: z is read, ∂z goes to out; GRADIENT: out */
+    float *kept, *out;     /* FORWARD: z goes to kept, h to out; BACKWARD: ∂z goes to out; GRADIENT: sums go to out */
+    const float *slopes;   /* BACKWARD: a'(z), or z where it follows at once */
     float *skip;           /* where layers are residual: FORWARD h_(l-1); BACKWARD ∂h, read and written */
     float *bias_gradient;  /* BACKWARD: sums of ∂z */
     long stride;           /* of every matrix above */
@@ -135,9 +146,9 @@ INLINE void finish(const Finish *f, int height, int vectors, vec acc[16][4], lon
     UNROLL for (int i = 0; i < height; ++i) UNROLL for (int j = 0; j < vectors; ++j) {
         const long at = (i0 + i) * f->stride + j0 + j * LANES;
         if (f->use == FORWARD) {
-            const vec z = acc[i][j];
-            vec h = activate(f->activation, z, f->slope);
-            if (f->kept) stream(f->kept + at, z);
+            vec unused;
+            vec h = activate(f->activation, acc[i][j], f->slope, &unused);
+            if (f->kept) stream(f->kept + at, acc[i][j]);
             if (f->skip) h += load(f->skip + at);
             store(f->out + at, h);
         } else if (f->use == BACKWARD) {
@@ -146,7 +157,7 @@ INLINE void finish(const Finish *f, int height, int vectors, vec acc[16][4], lon
                 dh += load(f->skip + at);
                 store(f->skip + at, dh);
             }
-            const vec dz = dh * derivative(f->activation, load(f->z + at), f->slope);
+            const vec dz = dh * derivative(f->activation, load(f->slopes + at), f->slope);
             store(f->out + at, dz);
             sums[j] += dz;
         } else {
@@ -230,7 +241,8 @@ typedef struct {
     long padded, first, matrix, layers;       /* floats in a row, in W_0, in an inner W; layers of z */
     float *w0, *b0, *w, *b, *v;               /* weights; w and b hold all inner layers */
     float *g0, *gb0, *g, *gb, *gv;            /* their gradients, in the same order */
-    float *transposed, *h, *dz, *next, *dh;   /* inner weights transposed; h of every layer of a tile; gradients */
+    float *transposed;                        /* inner weights */
+    float *h, *slopes, *dz, *next, *dh;       /* of a tile: h and a'(z) of every layer; gradients */
 } Channel;
 
 INLINE long padded(long width) { return (width + LANES - 1) / LANES * LANES; }
@@ -245,6 +257,7 @@ static long lay_out(const Shape *s, float *at, Channel *c) {
     for (int i = 0; i < 5; ++i) *gradients[i] = at, at += sizes[i];
     c->transposed = at, at += s->inner * c->matrix;
     c->h = at, at += c->layers * tile;
+    c->slopes = at, at += c->layers * tile;
     c->dz = at, at += tile;
     c->next = at, at += tile;
     c->dh = at, at += tile;
@@ -327,22 +340,25 @@ INLINE void backward_tile(const Shape *s, const Channel *c, int activation, cons
                           const float *force) {
     const long p = c->padded, d = s->features, tile = TILE * p;
     const float slope = (float)s->slope;
-    for (long l = 0; l < c->layers; ++l) { /* h of every layer again */
+    for (long l = 0; l < c->layers; ++l) { /* h and a'(z) of every layer again */
         const float *const z = kept + l * tile, *const before = c->h + (l - 1) * tile;
         const int skip = s->residual && l > 0;
         for (long i = 0; i < rows * p; i += LANES) {
-            const vec h = activate(activation, load(z + i), slope);
+            vec rate = {0};
+            const vec h = activate(activation, load(z + i), slope, &rate);
             store(c->h + l * tile + i, skip ? h + load(before + i) : h);
+            if (smooth(activation)) store(c->slopes + l * tile + i, rate);
         }
     }
-    const float *const last = c->h + (c->layers - 1) * tile, *const z_last = kept + (c->layers - 1) * tile;
+    const float *const slopes = smooth(activation) ? c->slopes : kept;
+    const float *const last = c->h + (c->layers - 1) * tile, *const last_slopes = slopes + (c->layers - 1) * tile;
     float *const bias = c->layers > 1 ? c->gb + (c->layers - 2) * p : c->gb0;
     for (long j = 0; j < p; j += LANES) {
         vec gv = {0}, gb = {0};
         const vec v = load(c->v + j);
         for (long i = 0; i < rows; ++i) {
             const long at = i * p + j;
-            const vec dh = force[i] * v, dz = dh * derivative(activation, load(z_last + at), slope);
+            const vec dh = force[i] * v, dz = dh * derivative(activation, load(last_slopes + at), slope);
             gv += force[i] * load(last + at);
             gb += dz;
             store(c->dz + at, dz);
@@ -356,7 +372,7 @@ INLINE void backward_tile(const Shape *s, const Channel *c, int activation, cons
     for (int64_t l = s->inner - 1; l >= 0; --l) {
         sums.out = c->g + l * c->matrix;
         multiply_gradient(&sums, c->h + l * tile, p, dz, p, rows, s->width, p);
-        down.z = (float *)kept + l * tile, down.out = next, down.skip = s->residual ? c->dh : NULL;
+        down.slopes = slopes + l * tile, down.out = next, down.skip = s->residual ? c->dh : NULL;
         down.bias_gradient = l > 0 ? c->gb + (l - 1) * p : c->gb0;
         multiply(&down, dz, p, 1, c->transposed + l * c->matrix, p, s->width, rows, p);
         float *const spare = dz;
@@ -386,13 +402,6 @@ static const Backward backwards[] = {backward_leaky_relu, backward_relu, backwar
 
 /* ---- all channels ----------------------------------------------------------------------------------------------- */
 
-#ifdef _OPENMP
-extern int omp_get_thread_num(void);
-INLINE int this_thread(void) { return omp_get_thread_num(); }
-#else
-INLINE int this_thread(void) { return 0; }
-#endif
-
 INLINE long tiles(const Shape *s) { return (s->rows + TILE - 1) / TILE; }
 
 /* Floats of scratch that one thread needs; floats to keep between forward and backward. */
@@ -401,27 +410,71 @@ int64_t eq_scratch(const Shape *s) {
     return (lay_out(s, NULL, &c) + 15) / 16 * 16;
 }
 
-int64_t eq_kept(const Shape *s) { return s->blocks * tiles(s) * (s->inner + 1) * TILE * padded(s->width); }
+int64_t eq_kept(const Shape *s) {
+    return s->blocks * tiles(s) * (s->inner + 1) * TILE * padded(s->width);
+}
+
+typedef struct Task Task;
+struct Task {
+    const Shape *shape;
+    const float *x, *theta, *force;
+    float *kept, *parts, *gradient, *scratch;
+    void (*channel)(const Task *, const Channel *, int64_t channel);
+    int64_t next, threads; /* channels given out, threads that have come */
+};
+
+/* Of whichever OpenMP the process has: both compilers' libraries export it, so either compiler's code runs on either. */
+extern void GOMP_parallel(void (*work)(void *), void *data, unsigned threads, unsigned flags) __attribute__((weak));
+
+static void take_channels(void *data) {
+    Task *const task = data;
+    const int64_t thread = __atomic_fetch_add(&task->threads, 1, __ATOMIC_RELAXED);
+    Channel c;
+    lay_out(task->shape, task->scratch + thread * eq_scratch(task->shape), &c);
+    for (int64_t i; (i = __atomic_fetch_add(&task->next, 1, __ATOMIC_RELAXED)) < task->shape->blocks;) {
+        carry(task->shape, &c, (float *)task->theta, i, 0);
+        task->channel(task, &c, i);
+    }
+}
+
+static void all_channels(Task *task, int threads) {
+    if (threads > 1 && GOMP_parallel) GOMP_parallel(take_channels, task, threads, 0);
+    else take_channels(task);
+}
+
+static void channel_forward(const Task *task, const Channel *c, int64_t channel) {
+    const Shape *const s = task->shape;
+    const int64_t each = eq_kept(s) / s->blocks / tiles(s);
+    for (int64_t t = 0; t < tiles(s); ++t) {
+        const int64_t first = t * TILE, rows = s->rows - first < TILE ? s->rows - first : TILE;
+        forwards[s->activation](s, c, task->x + first * s->features, rows,
+                                task->kept ? task->kept + (channel * tiles(s) + t) * each : NULL,
+                                task->parts + channel * s->rows + first);
+    }
+#if defined(__x86_64__)
+    _mm_sfence(); /* what was streamed is there before another thread reads it */
+#endif
+}
+
+static void channel_backward(const Task *task, const Channel *c, int64_t channel) {
+    const Shape *const s = task->shape;
+    const int64_t each = eq_kept(s) / s->blocks / tiles(s);
+    transpose(s, c);
+    memset(c->g0, 0, (c->transposed - c->g0) * sizeof(float));
+    for (int64_t t = 0; t < tiles(s); ++t) {
+        const int64_t first = t * TILE, rows = s->rows - first < TILE ? s->rows - first : TILE;
+        backwards[s->activation](s, c, task->x + first * s->features, rows,
+                                 task->kept + (channel * tiles(s) + t) * each, task->force + first);
+    }
+    carry(s, c, task->gradient, channel, 1);
+}
 
 /* Heights u (n,) of rows x (n, d). kept may be null; parts is (blocks, n). */
 void eq_forward(const Shape *s, const float *x, const float *theta, float *u, float *kept, float *parts, float *scratch,
                 int threads) {
-    const long each = eq_kept(s) / s->blocks / tiles(s), d = s->features, room = eq_scratch(s);
-    const Forward forward = forwards[s->activation];
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (int64_t channel = 0; channel < s->blocks; ++channel) {
-        Channel c;
-        lay_out(s, scratch + this_thread() * room, &c);
-        carry(s, &c, (float *)theta, channel, 0);
-        for (long t = 0; t < tiles(s); ++t) {
-            const long first = t * TILE, rows = s->rows - first < TILE ? s->rows - first : TILE;
-            forward(s, &c, x + first * d, rows, kept ? kept + (channel * tiles(s) + t) * each : NULL,
-                    parts + channel * s->rows + first);
-        }
-#if defined(__x86_64__)
-        _mm_sfence(); /* what was streamed is there before another thread reads it */
-#endif
-    }
+    Task task = {.shape = s, .x = x, .theta = theta, .kept = kept, .parts = parts, .scratch = scratch};
+    task.channel = channel_forward;
+    all_channels(&task, threads);
     const float constant = theta[offsets(s).c];
     for (int64_t i = 0; i < s->rows; ++i) u[i] = constant;
     for (int64_t channel = 0; channel < s->blocks; ++channel)
@@ -431,21 +484,9 @@ void eq_forward(const Shape *s, const float *x, const float *theta, float *u, fl
 /* The gradient of Σ force·u in the flat weights, from what the forward pass kept. */
 void eq_backward(const Shape *s, const float *x, const float *theta, const float *force, const float *kept, float *gradient,
                  float *scratch, int threads) {
-    const long each = eq_kept(s) / s->blocks / tiles(s), d = s->features, room = eq_scratch(s);
-    const Backward backward = backwards[s->activation];
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (int64_t channel = 0; channel < s->blocks; ++channel) {
-        Channel c;
-        lay_out(s, scratch + this_thread() * room, &c);
-        carry(s, &c, (float *)theta, channel, 0);
-        transpose(s, &c);
-        memset(c.g0, 0, (c.transposed - c.g0) * sizeof(float));
-        for (long t = 0; t < tiles(s); ++t) {
-            const long first = t * TILE, rows = s->rows - first < TILE ? s->rows - first : TILE;
-            backward(s, &c, x + first * d, rows, kept + (channel * tiles(s) + t) * each, force + first);
-        }
-        carry(s, &c, gradient, channel, 1);
-    }
+    Task task = {.shape = s, .x = x, .theta = theta, .force = force, .kept = (float *)kept, .scratch = scratch};
+    task.gradient = gradient, task.channel = channel_backward;
+    all_channels(&task, threads);
     double constant = 0.0;
     for (int64_t i = 0; i < s->rows; ++i) constant += force[i];
     gradient[offsets(s).c] = (float)constant;
