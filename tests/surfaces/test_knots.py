@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings, strategies as st
 from tests.asserts import assert_close
 
-from equipoise.surfaces.knots import Knots, equal, quantiles
+from equipoise.surfaces.knots import Knots
+from equipoise.surfaces.laying import equal
 
 
 def placed(at, x):
@@ -36,7 +37,11 @@ def test_it_interpolates_as_numpy_does(knots, columns, seed, scale, even, shift)
     generator = torch.Generator().manual_seed(seed)
     rand = lambda *size: torch.rand(size, generator=generator, dtype=torch.float64)  # noqa: E731
     low = shift + rand(columns)
-    at = equal(low, low + 0.1 + rand(columns), knots) if even else torch.cumsum(1e-3 + rand(columns, knots), dim=1)
+    at = (
+        equal(low[:, None], (low + 0.1 + rand(columns))[:, None], knots)
+        if even
+        else torch.cumsum(1e-3 + rand(columns, knots), dim=1)
+    )
     x = torch.cat([at, at[:, :1] - rand(columns, 5), at[:, -1:] * 2 * rand(columns, 40)], dim=1)
     ours, twin = interpolated(scale * at, rand(columns, knots), scale * x)
     assert_close(ours, twin, absolute=1e-9)
@@ -46,7 +51,7 @@ def test_it_interpolates_as_numpy_does(knots, columns, seed, scale, even, shift)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("knots", [2, 3, 4, 5, 64, 65, 400])
 def test_arithmetic_and_search_agree(knots, dtype):
-    at = equal(torch.tensor([-1.0, 5.0], dtype=dtype), torch.tensor([2.0, 5.5], dtype=dtype), knots)
+    at = equal(torch.tensor([[-1.0], [5.0]], dtype=dtype), torch.tensor([[2.0], [5.5]], dtype=dtype), knots)
     by_arithmetic = Knots.of(at)
     by_search = Knots(at, None, by_arithmetic.inverse, by_arithmetic.tree)
     assert by_arithmetic.density is not None
@@ -56,7 +61,7 @@ def test_arithmetic_and_search_agree(knots, dtype):
 
 
 def test_knots_a_little_off_equal_are_searched():
-    at = equal(torch.zeros(1), torch.ones(1), 9)
+    at = equal(torch.zeros(1, 1), torch.ones(1, 1), 9)
     assert Knots.of(at).density is not None
     at[0, 4] += 1e-5
     assert Knots.of(at).density is None
@@ -83,28 +88,3 @@ def test_knots_that_rounding_made_one_are_a_jump():
 def test_knots_that_fall_or_are_no_numbers_are_refused(at):
     with pytest.raises(ValueError, match="finite and rise"):
         Knots.of(torch.tensor(at))
-
-
-def test_quantile_knots_hold_equally_many_rows_between_them():
-    x = torch.randn(1001, 1, dtype=torch.float64)
-    knots = quantiles(x, 11, like=x)[0]
-    counts = torch.histogram(x.flatten(), knots).hist
-    assert (counts - 100).abs().max() <= 2
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize(("offset", "knots"), [(0.0, 16), (1.0, 64), (1000.0, 400), (-1e5, 20)])
-def test_quantile_knots_stay_apart_where_values_repeat(offset, knots, dtype):
-    x = torch.randint(0, 2, (200, 1)).double() + offset
-    at = quantiles(x, knots, like=torch.empty(0, dtype=dtype)).to(dtype)
-    assert bool((torch.diff(at) > 0).all())
-    assert float(at[0, 0]) == offset
-    assert float(at[0, -1]) == offset + 1
-
-
-def test_columns_too_narrow_for_their_knots_are_named():
-    x = torch.rand(200, 3, dtype=torch.float64) + torch.tensor([0.0, -1e6, 1e6])
-    with pytest.raises(
-        ValueError, match=r"columns \[1, 2\] are too narrow for 100 knots in torch.float32: standardise"
-    ):
-        quantiles(x, 100, like=torch.empty(0))

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from equipoise.surfaces.blueprint import saved_as
 from equipoise.surfaces.field import COUNT
-from equipoise.surfaces.knots import Knots, equal, quantiles
+from equipoise.surfaces.knots import Knots
+from equipoise.surfaces.laying import lay
 from equipoise.surfaces.rows import check_rows
 
 
@@ -40,13 +41,14 @@ class Additive(nn.Module):
         self._prepared: tuple[int, Knots] | None = None
 
     @classmethod
-    def on_rows(cls, rows: Tensor, knots: int = 64, *, at: str = "quantiles") -> Additive:
+    def on_rows(cls, rows: Tensor, knots: int = 64, *, at: str = "quantiles", jumps: bool = False) -> Additive:
         """Lay knots over rows (n, d).
 
         Arguments:
             rows: The rows whose range the knots cover.
             knots: How many per column; where values repeat, coinciding knots stand a hair apart, as at a jump.
             at: ``"quantiles"``, as many rows between any two knots, or ``"equal"`` distances, which are found faster.
+            jumps: Whether two of the knots go to either side of wherever the rows' density jumps.
         """
         if at not in ("quantiles", "equal"):
             message = f"at must be 'quantiles' or 'equal', got {at!r}"
@@ -60,7 +62,7 @@ class Additive(nn.Module):
             constant = torch.nonzero(~(low < high)).flatten().tolist()
             message = f"columns {constant} hold one value only: there is no range to lay knots over"
             raise ValueError(message)
-        return cls(equal(low, high, knots) if at == "equal" else quantiles(wide, knots, like=torch.empty(0)))
+        return cls(lay(wide, knots, at, jumps=jumps, like=torch.empty(0)))
 
     @property
     def spec(self) -> dict[str, object]:

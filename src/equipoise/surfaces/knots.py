@@ -16,7 +16,6 @@ from torch import Tensor
 from equipoise.surfaces.transforms import transformed
 
 _ULPS = 4  # how far rounding may take equal distances from equal
-_HAIR = 2  # how many of them keep two knots apart
 
 
 @dataclass(frozen=True)
@@ -68,34 +67,6 @@ class Knots:
             index = place.add_(below, alpha=step).long()
             step //= 2
         return index
-
-
-def equal(low: Tensor, high: Tensor, knots: int) -> Tensor:
-    """Knots at equal distances from low to high, both (d,)."""
-    share = torch.linspace(0.0, 1.0, knots, dtype=low.dtype, device=low.device)
-    return low.unsqueeze(1) + (high - low).unsqueeze(1) * share
-
-
-def quantiles(rows: Tensor, knots: int, like: Tensor) -> Tensor:
-    """Knots with as many rows (n, d) between any two.
-
-    Where values repeat, knots that would coincide stand a hair apart, as at a jump: no nearer than a tensor ``like``
-    can tell.
-    """
-    ordered = rows.sort(dim=0).values
-    share = torch.linspace(0.0, 1.0, knots, dtype=torch.float64, device=rows.device)
-    index = torch.round(share * (len(rows) - 1)).long()
-    low, high = ordered[:1].T, ordered[-1:].T
-    apart = _HAIR * torch.finfo(like.dtype).eps * torch.maximum(low.abs(), high.abs())
-    if bool((knots * apart > high - low).any()):
-        crowded = torch.nonzero(knots * apart > high - low)[:, 0].tolist()
-        message = f"columns {crowded} are too narrow for {knots} knots in {like.dtype}: standardise them first"
-        raise ValueError(message)
-    steps = torch.arange(knots, dtype=rows.dtype, device=rows.device) * torch.maximum(
-        1e-6 * (high - low) / knots, apart
-    )
-    risen = torch.cummax(ordered[index].T - steps, dim=1).values + steps
-    return risen - torch.clamp(risen - (high - steps.flip(1)), min=0.0)  # to the right, and back under the upper end
 
 
 def _density(at: Tensor) -> Tensor | None:
