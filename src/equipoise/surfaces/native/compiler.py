@@ -3,7 +3,7 @@
     cc -O2 -D LANES=16 -mavx512f … block_diagonal.c   →   ~/.cache/equipoise/kernel-<digest>.so
 
 The library appears whole or not at all, so that processes which start at the same moment do not meet half of one. It is
-linked against no OpenMP of its own: it uses the one that torch has loaded, and with it torch's waiting threads.
+linked against no OpenMP: it finds the one that torch has loaded, and with it torch's waiting threads.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import platform
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,8 @@ from pathlib import Path
 import torch
 
 SOURCE = Path(__file__).with_name("block_diagonal.c")
-_FLAGS = ["-std=gnu11", "-O2", "-fPIC", "-fno-math-errno", "-ffp-contract=fast", "-fopenmp"]
+_FLAGS = ["-std=gnu11", "-O2", "-fPIC", "-fno-math-errno", "-ffp-contract=fast"]
+_LINK = ["-shared", *(["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else [])]
 
 
 class NoKernelError(RuntimeError):
@@ -85,7 +87,7 @@ def _compile(compiler: str, flags: list[str], library: Path) -> None:
     with tempfile.TemporaryDirectory(dir=library.parent, prefix=".kernel-") as folder:
         part, whole = Path(folder) / "kernel.o", Path(folder) / "kernel.so"
         _run([compiler, *flags, "-c", str(SOURCE), "-o", str(part)])
-        _run([compiler, "-shared", str(part), "-o", str(whole)])
+        _run([compiler, *_LINK, str(part), "-o", str(whole)])
         whole.replace(library)
 
 

@@ -19,6 +19,8 @@ from equipoise.surfaces.layout import Layout
 from equipoise.surfaces.native.compiler import NoKernelError, compiled, this_machine
 
 ACTIVATIONS = ("leaky_relu", "relu", "tanh", "silu")  # in the order of the kernel's enumeration
+_TORCH = Path(torch.__file__).parent
+_PROCESS = os.getpid()  # a forked child has none of the threads that OpenMP remembers, and would wait for them for ever
 _FEW = 2_000_000  # multiplications; with fewer, a second thread is not worth waking
 
 
@@ -132,7 +134,7 @@ def _distance(value: Tensor, truth: Tensor) -> float:
 
 def _threads(shape: _Shape) -> int:
     work = shape.rows * shape.blocks * shape.width * (shape.features + shape.inner * shape.width)
-    return min(torch.get_num_threads(), shape.blocks) if work > _FEW else 1
+    return min(torch.get_num_threads(), shape.blocks) if work > _FEW and os.getpid() == _PROCESS else 1
 
 
 def _address(tensor: Tensor | None) -> ctypes.c_void_p:
@@ -141,14 +143,17 @@ def _address(tensor: Tensor | None) -> ctypes.c_void_p:
 
 def _share_openmp() -> None:
     """Make torch's OpenMP visible to the kernel: with two, the idle threads of one would keep the other's waiting."""
-    loaded = Path("/proc/self/maps")
-    names = {line.split()[-1] for line in loaded.read_text().splitlines()} if loaded.exists() else set()
-    candidates = [*sorted(name for name in names if "gomp" in name or "libomp" in name), "libgomp.so.1", "libomp.dylib"]
-    for name in candidates:
+    maps = Path("/proc/self/maps")
+    loaded = {line.split()[-1] for line in maps.read_text().splitlines()} if maps.exists() else set()
+    named = (name for name in loaded if Path(name).name.startswith(("libgomp", "libomp", "libiomp")))
+    runtimes = sorted(named, key=_is_not_torch_s)
+    for name in (*runtimes, str(_TORCH / "lib" / "libomp.dylib"), "libgomp.so.1"):
         try:
             ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
         except OSError:
             continue
-        return
-    message = "no OpenMP library: torch has loaded none and the system has none"
-    raise NoKernelError(message)
+        return  # without any, the kernel runs on one thread
+
+
+def _is_not_torch_s(library: str) -> bool:
+    return not library.startswith(str(_TORCH))
