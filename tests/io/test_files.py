@@ -185,6 +185,16 @@ def test_text_in_columns_that_were_not_asked_for_does_no_harm(tmp_path):
         read_table(path)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_choice_may_depend_on_the_names_there(tmp_path, kind):
+    path = saved(tmp_path, kind)
+    seen = []
+    assert read_table(path, lambda names: seen.append(tuple(names))).shape == (3, 2)
+    assert seen == [() if kind == "npy" else ("a", "b")]
+    if kind != "npy":
+        assert read_table(path, lambda names: names[1:]).names == ("b",)
+
+
 def test_columns_without_names_are_chosen_by_position(tmp_path):
     plain = csv(tmp_path, "1,5,2\n3,6,4\n", "plain.csv")
     assert read_table(plain, [2, 0]).values.tolist() == [[2.0, 1.0], [4.0, 3.0]]

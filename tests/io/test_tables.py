@@ -143,6 +143,12 @@ def test_columns_are_chosen_by_name():
         Table(VALUES).select(["a"])
 
 
+def test_a_part_is_a_view_of_some_rows():
+    part = Table(VALUES, ("a", "b"), dropped=2).part(1, 3)
+    assert np.shares_memory(part.values, VALUES)
+    assert (part.names, part.values.tolist(), part.dropped) == (("a", "b"), VALUES[1:].tolist(), 0)
+
+
 NAN = float("nan")
 
 

@@ -80,7 +80,8 @@ def chosen(found: Findings) -> str:
     """What the model is made of, in a sentence."""
     kept = [row for row in getattr(found.model, "selection_", None) or [] if row["weight"] > 0.0]
     if getattr(found.model, "surface_", None) is None:
-        return "No surface earned weight over the bases: what is returned is a base."
+        what = "a base" if len(kept) < 2 else f"a mixture of {len(kept)} bases"
+        return f"No surface earned weight over the bases: what is returned is {what}."
     if len(kept) == 1:
         return f"One candidate was kept: {kept[0]['name']}."
     return f"The model is a mixture of {len(kept)} candidates, with the weights below."
@@ -155,7 +156,10 @@ def normaliser(found: Findings) -> Html:
     log_z, se = getattr(model, "log_normalizer_", None), getattr(model, "log_normalizer_se_", None)
     if check is None or log_z is None:
         return together(
-            [head, paragraph("The model is a base, whose density integrates to one by its formula: log Z = 0.")]
+            [
+                head,
+                paragraph("The model is made of bases, whose densities integrate to one by their formulas: log Z = 0."),
+            ]
         )
     rows = [("log Z", plus_minus(log_z, se) if se else number(log_z))]
     own = getattr(model, "log_normalizer_ess_", None)
