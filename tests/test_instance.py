@@ -1,8 +1,9 @@
 """A user's own instance: what follows from two functions, and what is refused."""
 
 from dataclasses import FrozenInstanceError, replace
-from math import inf
+from math import inf, log, nan
 
+import numpy as np
 import pytest
 import torch
 
@@ -88,8 +89,37 @@ def test_what_is_given_is_taken():
     assert_close(mine.down_primitive(Z), 0.5 * Z**2)
 
 
-def test_an_interval_may_be_two_numbers():
-    assert Instance("mine", lambda u: 1.0 - u, lambda u: u, interval=(0.0, 1.0)).interval == UNIT
+@pytest.mark.parametrize("interval", [(0.0, 1.0), [0, 1]])
+def test_an_interval_may_be_two_numbers(interval):
+    assert Instance("mine", lambda u: 1.0 - u, lambda u: u, interval=interval).interval == UNIT
+
+
+def test_what_is_no_interval_is_refused():
+    with pytest.raises(TypeError, match="an Interval or two numbers"):
+        Instance("mine", torch.ones_like, torch.exp, interval="ℝ")
+
+
+@pytest.mark.parametrize("u", [1, 0.5, [0.5, 1.0], np.array([0.5, 1.0])], ids=repr)
+def test_every_function_takes_any_numbers(u):
+    expected = torch.as_tensor(u)
+    derived = Instance("mine", up=lambda u: torch.sigmoid(-u), down=torch.sigmoid)
+    for instance in (catalog.nce, catalog.ldar, catalog.ulsif, derived):
+        for name in ("up", "down", "ratio", "target", "up_primitive", "down_primitive", "log_ratio"):
+            came = getattr(instance, name)(u)
+            assert came.is_floating_point()
+            assert came.shape == expected.shape
+    assert_close(catalog.nce.height(u, -1.0), expected - 1.0, relative=1e-6)
+    assert_close(catalog.nce.height(u, np.array(-1.0)), expected - 1.0, relative=1e-6)
+
+
+def test_log_ratio_beyond_k_is_the_log_of_the_least_or_largest_number():
+    u = torch.tensor([-1e4, -1.5, -1.0, 0.0, 1.0, 1.5, 1e4, torch.nan], dtype=torch.float64)
+    low, high = log(torch.finfo(u.dtype).tiny), log(torch.finfo(u.dtype).max)
+    expected = torch.tensor([low, low, low, 0.0, high, high, high, nan], dtype=torch.float64)
+    for name in ("square", "ldtr"):
+        torch.testing.assert_close(catalog.get(name).log_ratio(u), expected, equal_nan=True)
+    falling = catalog.lsgan(1.0, -1.0)
+    torch.testing.assert_close(falling.log_ratio(-u), expected, equal_nan=True)
 
 
 @pytest.mark.parametrize(

@@ -112,3 +112,18 @@ def test_is_a_value():
 def test_ends_in_the_wrong_order_are_refused(low, high):
     with pytest.raises(ValueError, match="low < high"):
         Interval(low, high)
+
+
+def test_an_interval_is_taken_as_callers_hold_it():
+    assert Interval.of(None) is None
+    assert Interval.of(UNIT) is UNIT
+    for given_ in ((0, 1), [0.0, 1.0], torch.tensor([0.0, 1.0])):
+        assert Interval.of(given_) == UNIT
+    with pytest.raises(ValueError, match="low < high"):
+        Interval.of((1, 0))
+
+
+@pytest.mark.parametrize("wrong", [3, "a", (0,), (0, 1, 2), ("a", "b"), {}])
+def test_what_is_no_interval_is_refused(wrong):
+    with pytest.raises(TypeError, match=r"an Interval or two numbers \(low, high\), got"):
+        Interval.of(wrong)

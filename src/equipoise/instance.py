@@ -23,7 +23,7 @@ from equipoise.estimand import CUSTOM, Estimand
 from equipoise.forces import scalar_forces
 from equipoise.frame import LogBase
 from equipoise.interval import REALS, Interval
-from equipoise.magnitude import DERIVED, Inverse, Magnitude, Quadrature, Quotient
+from equipoise.magnitude import DERIVED, Inverse, Magnitude, Quadrature, Quotient, as_heights
 from equipoise.pairing import TWO_SIDED, Pairing
 from equipoise.reach import Curve
 from equipoise.reference import Printed, Reference
@@ -44,7 +44,7 @@ class Instance:
         name: The instance's name.
         up: M_up, a function of (u) or of (u, log_base).
         down: M_down, likewise.
-        interval: K; found from R where it is None.
+        interval: K, an Interval or (low, high); found from R where it is None.
         target: T(z); the estimand's where it is None, and R inverted where that has none.
         ratio: R(u); the estimand's where it is None, and M_down / M_up where that has none.
         up_primitive: An antiderivative of M_up; quadrature, for evaluation only, where it is None.
@@ -81,8 +81,7 @@ class Instance:
         fill = object.__setattr__
         fill(self, "up", Magnitude.of(self.up, f"M_up of {self.name}"))
         fill(self, "down", Magnitude.of(self.down, f"M_down of {self.name}"))
-        if isinstance(self.interval, tuple):
-            fill(self, "interval", Interval(*self.interval))
+        fill(self, "interval", Interval.of(self.interval))
         if self.interval is None:
             fill(self, "interval", self.estimand.interval or find_interval(self._curve("up"), self._curve("down")))
         self._probe()
@@ -201,14 +200,21 @@ class Instance:
 
     def height(self, u: Tensor, log_base: LogBase = None) -> Tensor:
         """The paper's height f at relative height u."""
-        return self.estimand.frame.height(u, log_base)
+        return self.estimand.frame.height(as_heights(u), log_base)
 
     def log_ratio(self, u: Tensor, log_base: LogBase = None) -> Tensor:
-        """The log density ratio log R(u) that a height stands for; the log of the least number below K."""
+        """The log density ratio log R(u) that a height stands for.
+
+        Where R is 0 or infinite, and beyond K on either side, it is the log of the least or the largest number.
+        """
+        u = as_heights(u)
         if self.estimand.log_ratio is not None:
             return self.estimand.log_ratio(u)
-        ratio: Tensor = self.ratio(u, log_base)
-        return torch.log(torch.clamp(ratio, min=torch.finfo(u.dtype).tiny))
+        least, largest = torch.finfo(u.dtype).tiny, torch.finfo(u.dtype).max
+        inside = self.interval.contains(u) | torch.isnan(u)
+        ratio = self.ratio(torch.where(inside, u, self._start), log_base)
+        beyond = torch.where(self.sign * (u - self._start) > 0, u.new_tensor(largest), u.new_tensor(least))
+        return torch.log(torch.clamp(torch.where(inside, ratio, beyond), least, largest))
 
     def forces(self, u: Tensor, batch: Batch) -> Tensor:
         """Signed weights of u's shape, whose product with ∂u/∂θ is the PSO gradient."""

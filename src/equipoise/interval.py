@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, isfinite, log10
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -36,6 +37,18 @@ class Interval:
         if not self.low < self.high:
             message = f"an interval needs low < high, got ({self.low}, {self.high})"
             raise ValueError(message)
+
+    @classmethod
+    def of(cls, given: Any) -> Interval | None:  # noqa: ANN401  # the refusal is the point
+        """An interval as callers hold it: an Interval, two numbers (low, high), or None for one yet to be found."""
+        if given is None or isinstance(given, Interval):
+            return given
+        try:
+            low, high = (float(end) for end in given)
+        except (TypeError, ValueError):
+            message = f"an interval is an Interval or two numbers (low, high), got {given!r}"
+            raise TypeError(message) from None
+        return cls(low, high)
 
     def __str__(self) -> str:
         return f"({self.low:g}, {self.high:g})"

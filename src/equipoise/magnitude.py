@@ -55,8 +55,7 @@ class Magnitude:
 
     def __call__(self, u: Tensor, log_base: LogBase = None) -> Tensor:
         """Evaluate at relative heights u, with log_base broadcast against u."""
-        u = u if isinstance(u, Tensor) else torch.as_tensor(u)
-        u = u if u.is_floating_point() else u.to(torch.get_default_dtype())
+        u = as_heights(u)
         if not self.takes_base:
             return self._shaped(self.function(u), u)
         if log_base is None:
@@ -95,6 +94,7 @@ class Quadrature:
 
     def __call__(self, u: Tensor, log_base: LogBase = None) -> Tensor:
         """∫ M dt from ``start`` to each u."""
+        u = as_heights(u)
         if not self.scalar:
             message = f"{self.magnitude.name} acts on several outputs at once and has no primitive in closed form"
             raise ValueError(message)
@@ -129,10 +129,16 @@ class Inverse:
 
     def __call__(self, z: Tensor, log_base: LogBase = None) -> Tensor:
         """The height in K at which R is z."""
-        return invert(lambda u: self.ratio(u, log_base), z, self.interval, self.sign)
+        return invert(lambda u: self.ratio(u, log_base), as_heights(z), self.interval, self.sign)
 
 
 DERIVED = (Quadrature, Quotient, Inverse)
+
+
+def as_heights(u: Any) -> Tensor:  # noqa: ANN401  # a tensor, an array, a list or a number
+    """Heights, or ratios, as a tensor of floating-point numbers."""
+    heights = u if isinstance(u, Tensor) else torch.as_tensor(u)
+    return heights if heights.is_floating_point() else heights.to(torch.get_default_dtype())
 
 
 def _constant(value: float) -> Callable[[Tensor], Tensor]:

@@ -3,7 +3,8 @@ import torch
 
 import equipoise as eq
 from equipoise.formula import Formula, FormulaError
-from equipoise.theory import from_formulas
+from equipoise.interval import UNIT
+from equipoise.theory import check, derive, from_formulas
 
 
 def test_an_instance_from_the_formulas_of_the_square_loss():
@@ -39,3 +40,10 @@ def test_parameters_are_shared_and_none_is_left_over():
         from_formulas("b - u", "u - a", a=0, b=1, c=2)
     with pytest.raises(FormulaError, match="unknown name b"):
         from_formulas("b - u", "u - a", a=0)
+
+
+@pytest.mark.parametrize("interval", [(0, 1), [0.0, 1.0], UNIT])
+def test_an_interval_may_be_two_numbers(interval):
+    assert from_formulas("1/u", "1/(1 - u)", interval).interval == UNIT
+    assert check("1/u", "1/(1 - u)", interval=interval).interval == UNIT
+    assert derive(ratio=lambda u: u / (1.0 - u), interval=interval).interval == UNIT

@@ -135,7 +135,7 @@ TANH_LOG_RATIO = Estimand(
     "the hyperbolic tangent of the log density ratio",
     rf"\tanh\log\frac{{{_U}}}{{{_D}}}",
     target=lambda z: torch.tanh(torch.log(z)),
-    ratio=lambda u: torch.sqrt((1.0 + u) / (1.0 - u)),
+    ratio=lambda u: torch.sqrt(torch.clamp(1.0 + u, min=0.0) / torch.clamp(1.0 - u, min=0.0)),
     interval=Interval(-1.0, 1.0),
 )
 

@@ -66,7 +66,7 @@ def to_conjugate(inst: Instance) -> Conjugate:
 def from_conjugate(
     conjugate: Callable[..., Any],
     transform: Callable[..., Any] | None = None,
-    interval: Interval | None = None,
+    interval: Interval | tuple[float, float] | None = None,
     name: str = "from_conjugate",
 ) -> Instance:
     """The instance whose primitives are G and φᶜ∘G; its magnitudes are G′ and φᶜ′(G)·G′, by autograd.
@@ -91,7 +91,8 @@ def from_conjugate(
         function if needs_base else _without_base(function)
         for function in (_slope(inner), _slope(composed), composed, ratio)
     )
-    return Instance(name, up, down, interval or DERIVE, ratio=R, up_primitive=inner, down_primitive=down_primitive)
+    K = Interval.of(interval) or DERIVE
+    return Instance(name, up, down, K, ratio=R, up_primitive=inner, down_primitive=down_primitive)
 
 
 def _slope(function: Callable[[Tensor, LogBase], Tensor]) -> Callable[[Tensor, LogBase], Tensor]:

@@ -73,8 +73,7 @@ def derive(
     if of not in _WORDS:
         message = f"of must be one of {', '.join(_WORDS)}, got {of!r}"
         raise ValueError(message)
-    if isinstance(interval, tuple):
-        interval = Interval(*interval)
+    interval = Interval.of(interval)
     for given, words in ((ratio, "ratio=R"), (target, "target=T")):
         if given is not None and not callable(given):
             message = f"{words} must be a function of a tensor, got {given!r}"

@@ -29,20 +29,24 @@ _SAME = 1e-6
 
 
 def check(
-    inst: Instance | Side, down: Side | None = None, interval: Interval | None = None, **parameters: float
+    inst: Instance | Side,
+    down: Side | None = None,
+    interval: Interval | tuple[float, float] | None = None,
+    **parameters: float,
 ) -> Report:
     """Examine an instance, a catalogue name, or two magnitudes given as formulas or functions.
 
     Arguments:
         inst: The instance or its name; or M_up: text such as ``"1/(exp(u) + 1)"``, a function of heights or a number.
         down: M_down, where ``inst`` is M_up.
-        interval: K, for two magnitudes; found from R where it is None.
+        interval: K, an Interval or (low, high), for two magnitudes; found from R where it is None.
         **parameters: Numbers that the formulas name, or the parameters of a named family.
 
     Example:
         >>> check("1 - u", "1 + u").verdict
         'any range'
     """
+    interval = Interval.of(interval)
     if down is None:
         examined = _looked_up(inst, interval, parameters)
         return _annotated(examined, _broken(examined.up, examined.down, examined.interval, examined))

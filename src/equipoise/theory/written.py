@@ -23,7 +23,11 @@ Side = str | float | Callable[..., Any]
 
 
 def from_formulas(
-    up: Side, down: Side, interval: Interval | None = None, name: str | None = None, **parameters: float
+    up: Side,
+    down: Side,
+    interval: Interval | tuple[float, float] | None = None,
+    name: str | None = None,
+    **parameters: float,
 ) -> Instance:
     """The instance of two magnitudes.
 
@@ -39,7 +43,7 @@ def from_formulas(
         'any range'
     """
     sides = magnitudes(up, down, parameters)
-    return Instance(name or f"{_written(up)} against {_written(down)}", *sides, interval or DERIVE)
+    return Instance(name or f"{_written(up)} against {_written(down)}", *sides, Interval.of(interval) or DERIVE)
 
 
 def magnitudes(up: Side, down: Side, parameters: dict[str, float]) -> tuple[Magnitude, Magnitude]:
