@@ -96,10 +96,18 @@ def test_softmax_balances_at_the_log_posterior(norm):
 def test_softmax_magnitudes_stay_in_their_bounds_at_extreme_heights(norm):
     instance = catalog.softmax_cross_entropy(norm)
     u = torch.tensor([[1e4, 0.0, -1e4], [1e8, 1e8, -1e8], [-1e4, -1e4, -1e4], [1e-30, 0.0, -1e-30], [50.0, 0.0, -50.0]])
-    bound = 3.0 ** (1.0 - 1.0 / norm)  # the largest ‖e^u‖₁/‖e^u‖_p over three classes
-    for side in (instance.up, instance.down):
+    u = torch.cat([u, -u, torch.full((1, 3), 3e38), torch.full((1, 3), -3e38)])
+    for side, bound in ((instance.up, 2.0 ** (1.0 - 1.0 / norm)), (instance.down, 1.0)):  # (C − 1)^(1 − 1/p), and 1
         assert_no_nan(side(u), u)
-        assert bool(((side(u) >= 0.0) & (side(u) <= bound * (1.0 + 1e-5))).all())
+        assert bool(((side(u) >= 0.0) & (side(u) <= bound * (1.0 + 1e-6))).all())
+
+
+@EVERY_NORM
+def test_softmax_magnitudes_do_not_depend_on_a_common_height(norm):
+    instance = catalog.softmax_cross_entropy(norm)
+    u = torch.tensor([[0.5, -1.0, 2.0], [0.0, 0.0, 0.0]])
+    for side in (instance.up, instance.down):
+        assert_close(side(u + 4096.0), side(u), relative=1e-6)
 
 
 def test_one_minus_the_largest_share_does_not_cancel():

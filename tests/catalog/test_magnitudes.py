@@ -162,6 +162,18 @@ def test_log_ratio_is_the_log_of_the_ratio(instance):
         assert_close(instance.log_ratio(instance.target(z)), torch.log(z), relative=1e-5, absolute=1e-5)
 
 
+@pytest.mark.parametrize("instance", [i for i in BALANCED if i.scalar], ids=label)
+def test_log_ratio_is_monotone_at_every_height_the_surface_may_take(instance):
+    """Beyond K too, where R = M_down/M_up turns negative above (square, LSGAN) or is not defined (LDTR)."""
+    for dtype in (torch.float32, torch.float64):
+        u = torch.unique(torch.cat([torch.linspace(-9.0, 9.0, 721, dtype=dtype), torch.tensor(EXTREMES, dtype=dtype)]))
+        u = u[instance.heights.contains(u)]
+        log_ratio = instance.log_ratio(u)
+        assert_no_nan(log_ratio, u)
+        assert bool((instance.sign * torch.diff(log_ratio) >= -1e-5 * torch.abs(log_ratio[1:])).all())
+        assert bool(torch.isfinite(log_ratio).all())
+
+
 @EVERY_BALANCED
 def test_magnitudes_have_one_sign_on_the_interval(instance):
     u = instance.target(ratios())
@@ -208,6 +220,13 @@ def test_extreme_heights_give_no_nan(instance):
             values = side(u, log_base) if instance.scalar else on_first(instance, side)(u)
             assert values.dtype == torch.float32
             assert_no_nan(values, u)
+
+
+@pytest.mark.parametrize("instance", [i for i in MEMBERS if i.needs_base], ids=label)
+def test_a_base_whose_powers_overflow_gives_no_nan(instance):
+    u = torch.tensor([-3e38, -1.0, 0.0, 1.0, 3e38])
+    for side in (instance.up, instance.down):
+        assert_no_nan(side(u, 50.0), u)
 
 
 @EVERY

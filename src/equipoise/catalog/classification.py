@@ -54,7 +54,8 @@ def softmax_cross_entropy(norm: float = 1.0) -> Instance:
     """Softmax cross-entropy over C surfaces, with any L-p norm in the denominator of its magnitudes.
 
     Magnitudes act on the last axis of u and leave the class priors to :meth:`Instance.forces`, which takes them from
-    the batch's labels, where they cancel against the class sizes.
+    the batch's labels, where they cancel against the class sizes. With C surfaces |M_up| is at most (C − 1)^(1 − 1/p)
+    and |M_down| at most 1.
     """
     norm = number(norm, "softmax_cross_entropy's norm")
     if not norm >= 1.0:
@@ -122,6 +123,6 @@ def _one_norm_over(u: Tensor, norm: float) -> Tensor:
     """‖e^u‖₁ / ‖e^u‖_p along the last axis, in logarithms."""
     if norm == 1.0:
         return torch.ones_like(u[..., :1])
-    log_one = torch.logsumexp(u, dim=-1, keepdim=True)
-    log_p = u.amax(dim=-1, keepdim=True) if norm == inf else torch.logsumexp(norm * u, dim=-1, keepdim=True) / norm
-    return torch.exp(log_one - log_p)
+    below = u - u.amax(dim=-1, keepdim=True)  # at most 0, so that neither norm overflows or loses digits
+    log_one = torch.logsumexp(below, dim=-1, keepdim=True)
+    return torch.exp(log_one - (0.0 if norm == inf else torch.logsumexp(norm * below, dim=-1, keepdim=True) / norm))

@@ -27,7 +27,7 @@ register(
     Instance(
         "deep_pdf",
         up=lambda u, log_base: torch.exp(2.0 * log_base).expand_as(u),
-        down=lambda u, log_base: u * torch.exp(2.0 * log_base),
+        down=lambda u, log_base: torch.where(u == 0, 0.0, u * torch.exp(2.0 * log_base)),
         up_primitive=lambda u, log_base: u * torch.exp(2.0 * log_base),
         down_primitive=lambda u, log_base: 0.5 * u**2 * torch.exp(2.0 * log_base),
         estimand=estimands.DENSITY,
@@ -249,16 +249,20 @@ def bregman_density(phi: str | Potential | Scalar = "kl") -> Instance:
     def base(log_base: Tensor) -> Tensor:
         return torch.clamp(torch.exp(log_base), min=torch.finfo(log_base.dtype).tiny)
 
+    def height(u: Tensor, log_base: Tensor) -> Tensor:
+        largest = torch.finfo(u.dtype).max
+        return torch.clamp(u * base(log_base), -largest, largest)
+
     def down(u: Tensor, log_base: Tensor) -> Tensor:
-        f = u * base(log_base)
+        f = height(u, log_base)
         return torch.where(f == 0, torch.zeros_like(f), f * convex.curvature(torch.where(f == 0, 1.0, f)))
 
     return Instance(
         "bregman_density",
-        up=lambda u, log_base: base(log_base) * convex.curvature(u * base(log_base)),
+        up=lambda u, log_base: base(log_base) * convex.curvature(height(u, log_base)),
         down=down,
-        up_primitive=lambda u, log_base: convex.slope(u * base(log_base)),
-        down_primitive=lambda u, log_base: _legendre(convex, u * base(log_base)) / base(log_base),
+        up_primitive=lambda u, log_base: convex.slope(height(u, log_base)),
+        down_primitive=lambda u, log_base: _legendre(convex, height(u, log_base)) / base(log_base),
         estimand=estimands.DENSITY,
         parameters={"phi": phi},
         reference=Reference((), "Claim PSO_Bregman_rel (2707)", ("Eguchi09book", "Grunwald04aos")),
