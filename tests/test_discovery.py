@@ -36,6 +36,7 @@ PAIRS = {
     "reversed kl": (lambda u: 1.0 / u**2, lambda u: 1.0 / u, POSITIVE),
     "high poles": (lambda u: 1.0 / u**6, lambda u: 1.0 / u**5, POSITIVE),
     "reverse kl divergence": (one, lambda u: -1.0 / u, NEGATIVE),
+    "gan on log-scale, textbook": (lambda u: 1 / torch.exp(u), lambda u: 1 / (1 - torch.exp(u)), NEGATIVE),
     "gan on log-scale": (lambda u: torch.exp(-u), lambda u: -1.0 / torch.expm1(u), NEGATIVE),
     "pearson": (one, lambda u: 1.0 + 0.5 * u, Interval(-2.0, inf)),
     "falling": (lambda u: -u, lambda u: u - 1.0, UNIT),

@@ -17,7 +17,7 @@ from equipoise.reach import Curve, rounded_away
 
 _FLOOR = 1e-150  # a magnitude that fades below this has underflowed; one that ends above it has ended
 _ROUNDING = 1e-12  # how far log R may seem to fall where it is flat
-_NOTHING = 1e-30  # an end nearer to 0 is 0: powers of such heights fade and grow by themselves
+_NOTHING = 2.0**-52  # an end nearer to 0 is 0: beside 1 such heights are rounded away, and their powers fade
 _FAINT = 1e-9  # a magnitude that is this small long before it ends has been rounded away
 _FAR = 30.0  # where numbers run out beyond this height, only they do
 
