@@ -102,6 +102,8 @@ def test_where_no_force_acts_outside_of_k_none_is_made():
 def test_refuses_what_is_no_norm(norm):
     with pytest.raises(ValueError, match="p >= 1"):
         bound(eq.catalog.get("nce"), norm)
+    with pytest.raises(TypeError, match="bound's norm must be a number, got 'two'"):
+        bound(eq.catalog.get("nce"), "two")
 
 
 @settings(max_examples=30, deadline=None)

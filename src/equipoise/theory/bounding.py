@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from equipoise import catalog
+from equipoise.catalog.parameter import number
 from equipoise.frame import LogBase
 from equipoise.instance import DERIVE, Instance
 
@@ -39,6 +40,7 @@ def bound(inst: Instance | str, norm: float = 1.0) -> Instance:
         >>> bound(catalog.get("log_ratio")).up(torch.tensor([0.0, 1e4])).tolist()
         [0.5, 0.0]
     """
+    norm = number(norm, "bound's norm")
     if not norm >= 1.0:
         message = f"a norm has p >= 1 (inf is allowed), got {norm!r}"
         raise ValueError(message)
