@@ -41,6 +41,17 @@ def test_json_of_one_method_is_what_the_instance_says():
     assert facts["reachable"] == [0.0, 1.0]
     assert facts["range"] == "any range"
     assert facts["tables"] == [3]
+    assert (facts["feasible"], facts["bounded"], facts["needs_base"], facts["has_loss"]) == (True, False, False, True)
+    assert facts["printed"]["loss_down"] == "f**2"
+    assert [pairing["name"] for pairing in facts["pairings"]] == ["mixture"]
+
+
+def test_one_method_is_shown_with_its_loss_and_every_pairing():
+    shown = run("catalog", "unit").stdout
+    assert "E_up[-f] + E_down[f]" in shown
+    for pairing in eq.catalog.unit.pairings:
+        assert pairing.words in shown
+    assert "unknown" in run("catalog", "pso_lde").stdout  # to the paper
 
 
 def test_bibtex_holds_the_works_cited_and_only_those():

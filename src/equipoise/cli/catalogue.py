@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,16 +71,21 @@ def describe(instance: Instance) -> dict[str, Any]:
         "name": instance.name,
         "parameters": dict(instance.parameters),
         "estimand": {"name": instance.estimand.name, "words": instance.estimand.words, "tex": instance.estimand.tex},
-        "printed": None if printed is None else {"up": printed.up, "down": printed.down, "erratum": printed.erratum},
+        "height": instance.estimand.frame.formula,
+        "printed": None if printed is None else asdict(printed),
         "interval": _ends(instance.interval),
         "reachable": _ends(instance.reachable),
         "sign": instance.sign,
         "range": instance.range,
+        "feasible": instance.feasible,
         "has_loss": instance.has_loss,
+        "needs_base": instance.needs_base,
+        "bounded": instance.bounded,
         "bounds": [bound if isfinite(bound) else None for bound in instance.bounds],
         "where_only_up": _said(instance.where_only_up),
         "where_only_down": _said(instance.where_only_down),
         "pairing": {"name": instance.pairing.name, "up": instance.pairing.up, "down": instance.pairing.down},
+        "pairings": [{"name": pairing.name, "words": pairing.words} for pairing in instance.pairings],
         "tables": list(instance.tables),
         "place": instance.reference.place,
         "references": list(instance.reference.cite),
@@ -108,7 +114,7 @@ def _print_one(instance: Instance) -> None:
         ("name", instance.label),
         ("learns", instance.estimand.words),
         ("in TeX", instance.estimand.tex),
-        ("pairing", f"{instance.pairing.name}: {instance.pairing.words}"),
+        *(("or" if k else "pairing", f"{p.name}: {p.words}") for k, p in enumerate(instance.pairings)),
         ("height", f"f = {instance.estimand.frame.formula}, u the relative height"),
         ("K", str(instance.interval)),
         ("range", instance.range),
@@ -116,10 +122,13 @@ def _print_one(instance: Instance) -> None:
         ("loss", "in closed form" if instance.has_loss else "no closed form; none is needed"),
     ]
     if instance.reachable != instance.interval:
-        said.insert(6, ("reachable", f"{instance.reachable}, as the pairing bounds the ratio"))
+        at = 1 + next(k for k, (word, _) in enumerate(said) if word == "K")
+        said.insert(at, ("reachable", f"{instance.reachable}, as the pairing bounds the ratio"))
     if instance.printed is not None:
         said += [("paper M_up", f"{instance.printed.up}   (f the height, p the base density)")]
         said += [("paper M_down", instance.printed.down)]
+        sides = [("up", instance.printed.loss_up), ("down", instance.printed.loss_down)]
+        said += [("paper loss", " + ".join(f"E_{side}[{term}]" for side, term in sides if term) or "unknown")]
         said += [("erratum", instance.printed.erratum)] if instance.printed.erratum else []
     said += [("paper", instance.reference.place)]
     said += [("by", bibliography.entry(key).text) for key in instance.reference.cite]
