@@ -35,16 +35,25 @@ def equal(low: Tensor, high: Tensor, knots: int) -> Tensor:
 
 
 def _lay(column: Tensor, knots: int, at: str, *, jumps: bool) -> Tensor:
+    """Knots of one sorted column: every stretch between jumps has a knot at either end, and its share of the others."""
     places, errors = find(column) if jumps else (column[:0], column[:0])
-    most = (knots - 2) // 4  # half of the knots stay for everything else
-    places, errors = places[:most], errors[:most]
-    left = knots - 2 * len(places)
-    if at == "equal":
-        others = equal(column[:1], column[-1:], left)
-    else:
-        share = torch.linspace(0.0, 1.0, left, dtype=torch.float64, device=column.device)
-        others = column[torch.round(share * (len(column) - 1)).long()]
-    return torch.cat([others, places - errors, places + errors]).sort().values
+    places, order = places[: (knots - 2) // 4].sort()  # half of the knots stay for everything else
+    errors = errors[order]
+    starts = torch.cat([column[:1], places + errors])
+    ends = torch.cat([places - errors, column[-1:]])
+    first, last = torch.searchsorted(column, starts), torch.searchsorted(column, ends, right=True) - 1
+    measure = ends - starts if at == "equal" else (last - first).double()
+    extra = knots - 2 * len(starts)
+    inner = torch.diff(torch.round(extra * (measure / measure.sum()).cumsum(0)), prepend=measure.new_zeros(1))
+    stretches = []
+    for start, end, low, high, count in zip(starts, ends, first, last, (inner + 2).tolist(), strict=True):
+        share = torch.linspace(0.0, 1.0, int(count), dtype=column.dtype, device=column.device)
+        if at == "equal":
+            stretches.append(start + (end - start) * share)
+        else:
+            inside = column[torch.round(low + (high - low) * share).long()]
+            stretches.append(torch.cat([start[None], inside[1:-1], end[None]]))
+    return torch.cat(stretches).sort().values
 
 
 def _separate(knots: Tensor, apart: Tensor, high: Tensor) -> Tensor:
