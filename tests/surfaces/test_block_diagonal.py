@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -270,6 +271,51 @@ def test_torch_func_takes_it():
     torch.testing.assert_close(moved, jacobian @ tangent["weights"], rtol=1e-3, atol=1e-4)
 
 
+def test_many_gradients_at_once_are_the_single_ones(engine):
+    """A batched gradient has no memory that a kernel could read."""
+    surface, x = BlockDiagonal(**SMALL), torch.randn(6, 3)
+    singly = torch.stack([torch.autograd.grad(surface(row[None]).sum(), surface.weights)[0].clone() for row in x])
+    for again in (False, True):
+        u = surface(x)
+        (all_at_once,) = torch.autograd.grad(
+            u, surface.weights, torch.eye(6), is_grads_batched=True, create_graph=again
+        )
+        assert relative(all_at_once.detach(), singly.double()) < 1e-6
+    u = surface(x)
+    pull = torch.func.vmap(lambda force: torch.autograd.grad(u, surface.weights, force, retain_graph=True)[0])
+    assert relative(pull(torch.eye(6)), singly.double()) < 1e-6
+
+
+def test_python_threads_do_not_meet_in_a_workspace(engine):
+    surface, batches = BlockDiagonal(**SMALL), [torch.randn(150, 3) for _ in range(4)]
+
+    def gradient(x: torch.Tensor) -> torch.Tensor:
+        return torch.autograd.grad(surface(x).sum(), surface.weights)[0].clone()
+
+    alone = [gradient(x) for x in batches]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(gradient, batches * 25))
+    assert all(torch.equal(found, alone[k % 4]) for k, found in enumerate(together))
+
+
+def test_what_changed_since_the_forward_pass_is_not_used_in_silence(engine):
+    surface, x = BlockDiagonal(**SMALL), torch.randn(9, 3)
+    for changed in (x, surface.weights):
+        u = surface(x)
+        with torch.no_grad():
+            changed.add_(1.0)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            u.sum().backward()
+
+
+def test_autocast_leaves_it_alone(engine):
+    """Its engines work in the surface's own precision."""
+    surface, x = BlockDiagonal(**SMALL), torch.randn(9, 3)
+    with torch.autocast("cpu", torch.bfloat16):
+        u = surface(x)
+    assert torch.equal(u, surface(x))
+
+
 def test_copies_share_nothing(engine):
     surface = BlockDiagonal(**SMALL)
     x, force = torch.randn(30, 3), torch.randn(30)
@@ -313,7 +359,9 @@ def test_it_starts_near_zero():
     ("change", "words"),
     [
         ({"features": 0}, "at least 1"),
+        ({"width": 8.5}, "integers"),
         ({"layers": 1}, "at least 2"),
+        ({"slope": float("nan")}, "slope and gain must be finite"),
         ({"activation": "gelu"}, "leaky_relu, relu, tanh, silu"),
     ],
 )
@@ -326,7 +374,7 @@ def test_rows_that_do_not_fit_are_refused():
     surface = BlockDiagonal(**SMALL)
     with pytest.raises(ValueError, match="rows of 3 columns"):
         surface(torch.randn(5, 4))
-    with pytest.raises(TypeError, match="agree"):
+    with pytest.raises(TypeError, match=r"torch.float64 and the surface torch.float32: use rows.to"):
         surface(torch.randn(5, 3, dtype=torch.float64))
 
 

@@ -8,7 +8,8 @@ fully connected network of the same size, and the surface learns finer detail.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isfinite, sqrt
+from numbers import Integral
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +20,7 @@ from equipoise.surfaces.field import COUNT, DEPTH, FLAG, NUMBER, one_of
 from equipoise.surfaces.form import Form
 from equipoise.surfaces.layout import Layout
 from equipoise.surfaces.node import heights
+from equipoise.surfaces.rows import check_rows
 from equipoise.surfaces.workspace import Pool
 
 
@@ -63,9 +65,13 @@ class BlockDiagonal(nn.Module):
         gain: float = 1.0,
     ) -> None:
         super().__init__()
-        if min(features, blocks, width) < 1 or layers < 2:
-            message = "features, blocks and width must be at least 1, and layers at least 2; "
+        sizes = features, blocks, width, layers
+        if not all(isinstance(size, Integral) for size in sizes) or min(sizes[:3]) < 1 or layers < 2:
+            message = "features, blocks and width must be integers of at least 1, and layers one of at least 2; "
             message += f"got {features}, {blocks}, {width} and {layers}"
+            raise ValueError(message)
+        if not (isfinite(slope) and isfinite(gain)):
+            message = f"slope and gain must be finite numbers, got {slope} and {gain}"
             raise ValueError(message)
         activation_of(activation)
         self.spec = {
@@ -99,13 +105,7 @@ class BlockDiagonal(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Heights of rows (n, d)."""
-        if x.dim() != 2 or x.shape[1] != self.features:
-            message = f"this surface takes rows of {self.features} columns, got a tensor of shape {tuple(x.shape)}"
-            raise ValueError(message)
-        if x.dtype != self.weights.dtype:
-            message = f"the rows are {x.dtype} and the surface {self.weights.dtype}: "
-            message += "use rows.to(...) or surface.double() so that they agree"
-            raise TypeError(message)
+        check_rows(x, self.features, self.weights)
         return heights(self.form, x, self.weights, self._pool)
 
     @staticmethod

@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd import Function, forward_ad
+from torch.autograd import Function
 
 from equipoise.surfaces.engine import engine_for
 from equipoise.surfaces.form import Form
+from equipoise.surfaces.transforms import batched, transformed
 from equipoise.surfaces.workspace import Pool
 
 _CHUNK = 32_768  # rows at once where nothing is kept
@@ -37,9 +38,11 @@ class Heights(Function):
         """The gradient in the weights; rows that want one have gone another way."""
         (force,) = outputs
         x, flat = ctx.saved_tensors
-        if torch.is_grad_enabled():  # a second derivative will follow
-            u = ctx.form.heights(x, flat)
-            (gradient,) = torch.autograd.grad(u, flat, force, create_graph=True)
+        follows = torch.is_grad_enabled()  # a second derivative
+        if follows or batched(force):
+            with torch.enable_grad():
+                u = ctx.form.heights(x, flat)
+            (gradient,) = torch.autograd.grad(u, flat, force, create_graph=follows)
             return None, gradient, None, None
         engine = engine_for(x)
         if not ctx.lease.held:
@@ -52,7 +55,11 @@ class Heights(Function):
 
 
 def heights(form: Form, x: Tensor, flat: Tensor, pool: Pool) -> Tensor:
-    """Heights of rows (n, d) by the fastest way that is right for what is going on."""
+    """Heights of rows (n, d) by the fastest way that is right for what is going on, in the weights' own precision."""
+    device = x.device.type
+    if device != "meta" and torch.is_autocast_enabled(device):  # it would see some of torch's operations, none of ours
+        with torch.autocast(device, enabled=False):
+            return heights(form, x, flat, pool)
     if not _simple(x, flat):
         return form.heights(x, flat)
     rows, weights = x.contiguous(), flat.contiguous()
@@ -68,6 +75,4 @@ def heights(form: Form, x: Tensor, flat: Tensor, pool: Pool) -> Tensor:
 def _simple(x: Tensor, flat: Tensor) -> bool:
     """Whether these are plain tensors, in plain autograd, and the rows want no gradient."""
     plain = all(type(tensor) in (Tensor, torch.nn.Parameter) for tensor in (x, flat))
-    transformed = torch._C._functorch.peek_interpreter_stack() is not None
-    tangents = getattr(forward_ad, "_current_level", -1) >= 0
-    return plain and not (transformed or tangents or torch.compiler.is_compiling() or x.requires_grad or len(x) == 0)
+    return plain and not (transformed() or torch.compiler.is_compiling() or x.requires_grad or len(x) == 0)

@@ -93,10 +93,9 @@ def _compile(compiler: str, flags: list[str], library: Path) -> None:
 
 def cache() -> Path:
     """A folder that only this user can write to: code is loaded from it."""
-    given = os.environ.get("EQUIPOISE_CACHE")
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(given) if given else Path(home) / "equipoise"
+    given, home = os.environ.get("EQUIPOISE_CACHE"), os.environ.get("XDG_CACHE_HOME")
     try:
+        folder = Path(given) if given else (Path(home) if home else Path.home() / ".cache") / "equipoise"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         status = folder.stat()
     except (OSError, RuntimeError) as error:

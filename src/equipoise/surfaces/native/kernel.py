@@ -30,6 +30,7 @@ class _Shape(ctypes.Structure):
         *((choice, ctypes.c_int64) for choice in ("activation", "residual")),
         ("slope", ctypes.c_double),
     )
+    threads: int  # of one call: torch's own number may change between asking for scratch and using it
 
 
 class Kernel:
@@ -54,11 +55,13 @@ class Kernel:
     def shape(self, layout: Layout, rows: int, activation: str, residual: bool, slope: float) -> _Shape:
         """The kernel's own description of a surface and a batch."""
         sizes = (rows, layout.features, layout.blocks, layout.width, layout.inner)
-        return _Shape(*sizes, ACTIVATIONS.index(activation), int(residual), slope)
+        shape = _Shape(*sizes, ACTIVATIONS.index(activation), int(residual), slope)
+        shape.threads = _threads(shape)
+        return shape
 
     def scratch(self, shape: _Shape) -> int:
         """Floats that all threads of a call need for themselves."""
-        return int(self._library.eq_scratch(ctypes.byref(shape))) * _threads(shape)
+        return int(self._library.eq_scratch(ctypes.byref(shape))) * shape.threads
 
     def kept(self, shape: _Shape) -> int:
         """Floats that the forward pass keeps for the backward pass."""
@@ -69,14 +72,14 @@ class Kernel:
     ) -> None:
         """Write heights to u (n,); parts holds (blocks, n)."""
         call = self._library.eq_forward
-        call(ctypes.byref(shape), *map(_address, (x, flat, u, kept, parts, scratch)), _threads(shape))
+        call(ctypes.byref(shape), *map(_address, (x, flat, u, kept, parts, scratch)), shape.threads)
 
     def backward(
         self, shape: _Shape, x: Tensor, flat: Tensor, force: Tensor, kept: Tensor, gradient: Tensor, scratch: Tensor
     ) -> None:
         """Write the gradient of Σ force·u to ``gradient``, flat like the weights."""
         call = self._library.eq_backward
-        call(ctypes.byref(shape), *map(_address, (x, flat, force, kept, gradient, scratch)), _threads(shape))
+        call(ctypes.byref(shape), *map(_address, (x, flat, force, kept, gradient, scratch)), shape.threads)
 
 
 def library() -> Kernel | None:
