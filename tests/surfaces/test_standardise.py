@@ -61,3 +61,8 @@ def test_units_that_do_not_exist_are_refused(mean, scale):
 def test_rows_without_a_scale_are_refused(rows, words):
     with pytest.raises(ValueError, match=words):
         Standardise.to_rows(FullyConnected(3), rows)
+
+
+def test_rows_of_another_width_are_refused_though_they_would_broadcast():
+    with pytest.raises(ValueError, match="rows of 1 columns"):
+        Standardise(FullyConnected(3, 4, 1), mean=[0.0], scale=[1.0])(torch.zeros(5, 3))

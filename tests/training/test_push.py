@@ -426,17 +426,8 @@ def test_labelled_rows_have_no_base_to_give():
         push(surface_of(catalog.deep_pdf), "deep_pdf", Labelled(UP, np.arange(60) % 3), steps=1, n_up=5)
 
 
-class Said(FullyConnected):
-    """A surface that says how many columns it takes."""
-
-    features = 3
-
-    def __init__(self):
-        super().__init__(3, 4, 1)
-
-
 BROKEN = {
-    "features": (lambda: (Said(), Pair(UP, DOWN), {}), r"pair's rows of 2 columns: it has 3 features"),
+    "features": (lambda: (FullyConnected(3, 4, 1), Pair(UP, DOWN), {}), r"pair's rows of 2 columns: it has 3 features"),
     "unsaid features": (
         lambda: (nn.Sequential(nn.Linear(3, 1), nn.Flatten(0)), Pair(UP, DOWN), {}),
         "rows of 2 columns: mat1",
@@ -472,6 +463,13 @@ def test_bad_input_is_said_before_the_first_step(name):
     with pytest.raises(ValueError, match=words) as error:
         attempt()
     assert "\n" not in str(error.value)
+
+
+def test_what_is_no_surface_and_what_is_no_pair_are_named():
+    with pytest.raises(TypeError, match=r"must be an nn.Module .* got the class FullyConnected"):
+        push(FullyConnected, "nce", Pair(UP, DOWN), steps=1)
+    with pytest.raises(TypeError, match=r"must be an eq.Pair\(up, down\), .* got a ndarray"):
+        push(surface_of(), "nce", np.asarray(UP), steps=1)
 
 
 def test_a_known_density_without_log_prob_cannot_be_a_base():

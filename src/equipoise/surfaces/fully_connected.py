@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from equipoise.surfaces.activation import ACTIVATIONS, activation as activation_of
 from equipoise.surfaces.blueprint import saved_as
 from equipoise.surfaces.field import COUNT, DEPTH, FLAG, NUMBER, one_of
+from equipoise.surfaces.rows import check_rows
 
 
 @saved_as(
@@ -78,6 +79,7 @@ class FullyConnected(nn.Module):
             "layer_norm": layer_norm,
             "dropout": dropout,
         }
+        self.features = features
         self.hidden = nn.Sequential(
             Layer(features, width, activation, gain, slope, residual=False, layer_norm=layer_norm, dropout=dropout),
             *(
@@ -97,6 +99,7 @@ class FullyConnected(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Heights of rows (n, d)."""
+        check_rows(x, self.features, self.last.weight)
         u: Tensor = self.last(self.hidden(x))
         return u.squeeze(1) if u.shape[1] == 1 else u
 

@@ -16,6 +16,7 @@ from equipoise.interval import Interval
 from equipoise.surfaces.blueprint import PART, saved_as
 from equipoise.surfaces.field import COUNT
 from equipoise.surfaces.in_range import heights_of
+from equipoise.surfaces.rows import check_rows
 
 
 @saved_as("standardise", surface=PART, features=COUNT)
@@ -76,5 +77,6 @@ class Standardise(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Heights of rows (n, d)."""
+        check_rows(x, self.mean.numel(), self.mean)
         u: Tensor = self.surface((x - self.mean) / self.scale)
         return u

@@ -30,6 +30,20 @@ def positive(**given: float | None) -> None:
             raise ValueError(message)
 
 
+def kinds(surface: Any, pair: Any) -> None:  # noqa: ANN401  # whatever a user may hand in
+    """A surface is a module, and a pair can be drawn from."""
+    if not isinstance(surface, nn.Module):
+        message = f"a surface must be an nn.Module from rows (n, d) to heights (n,), got {_named(surface)}"
+        raise TypeError(message)
+    if not callable(getattr(pair, "draw", None)) or not isinstance(getattr(pair, "features", None), Integral):
+        message = f"a pair must be an eq.Pair(up, down), or eq.sources.Labelled for classes; got {_named(pair)}"
+        raise TypeError(message)
+
+
+def _named(thing: Any) -> str:  # noqa: ANN401
+    return f"the class {thing.__name__}" if isinstance(thing, type) else f"a {type(thing).__name__}"
+
+
 def weights_of(surface: nn.Module) -> list[Tensor]:
     """The weights that a push moves."""
     weights: list[Tensor] = [p for p in surface.parameters() if p.requires_grad]

@@ -91,6 +91,7 @@ def push(
 
     Returns the history of heights and forces. Ctrl-C ends the push after its current step, with the weights so far.
     """
+    checks.kinds(surface, pair)
     callbacks = list(callbacks)
     settings = describe(locals())  # every argument, so that none is forgotten in a checkpoint
     chosen, file, n_down = catalog.get(instance), as_checkpoint(checkpoint), n_up if n_down is None else n_down
