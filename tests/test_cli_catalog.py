@@ -104,3 +104,11 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, said):
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
     assert said in result.stderr
+
+
+@pytest.mark.parametrize("command", sorted(main.commands))
+def test_every_command_explains_itself_with_an_example(command):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert f"\n  Example: equipoise {command} " in result.stdout
+    assert "\\" not in result.stdout

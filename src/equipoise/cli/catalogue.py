@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--bibtex", is_flag=True, help="Print the references as BibTeX.")
 def catalog(name: str | None, number: int | None, as_json: bool, bibtex: bool) -> None:
-    """List the methods of the paper, or show the one called NAME."""
+    """List the methods of the paper, or show the one called NAME.
+
+    Example: equipoise catalog nce
+    """
     from equipoise import catalog as entries
     from equipoise.catalog import bibliography
 

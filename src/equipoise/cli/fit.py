@@ -42,11 +42,10 @@ def fit(
     missing: str,
     as_json: bool,
 ) -> None:
-    r"""Fit a density to the rows of TABLE.
+    """Fit a density to the rows of TABLE.
 
     Says what was tried, what was chosen and how good it is.
 
-    \b
     Example: equipoise fit rows.csv --test fresh.csv --out model.eqp --report page.html
     """
     import equipoise as eq

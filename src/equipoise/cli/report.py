@@ -19,12 +19,11 @@ from equipoise.cli import options, streams
 def report(
     model: Path, table: Path | None, test: Path | None, out: Path | None, title: str | None, missing: str
 ) -> None:
-    r"""Write a page on a fitted MODEL, and TABLE.
+    """Write a page on a fitted MODEL, and TABLE.
 
     One self-contained HTML file: what was read, tried and chosen, how good it is, and pictures of the model beside
     the rows of TABLE where it is given.
 
-    \b
     Example: equipoise report model.eqp rows.csv --test fresh.csv --out page.html
     """
     import equipoise as eq

@@ -17,9 +17,8 @@ from equipoise.cli import options, streams
 @click.option("--seed", default=0, show_default=True, help="Seeds the draw.")
 @options.as_json
 def sample(model: Path, n: int, out: Path | None, seed: int, as_json: bool) -> None:
-    r"""Draw N rows from a fitted MODEL.
+    """Draw N rows from a fitted MODEL.
 
-    \b
     Example: equipoise sample model.eqp 1000 --out rows.csv
     """
     import equipoise as eq

@@ -17,11 +17,10 @@ from equipoise.cli import options, streams
 @options.missing
 @options.as_json
 def score(model: Path, table: Path, out: Path | None, missing: str, as_json: bool) -> None:
-    r"""Score every row of TABLE under a fitted MODEL.
+    """Score every row of TABLE under a fitted MODEL.
 
     Prints log densities in nats, one a row, in the order of the rows.
 
-    \b
     Example: equipoise score model.eqp rows.parquet --out scores.csv
     """
     import equipoise as eq
