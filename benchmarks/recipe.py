@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import sys
 from pathlib import Path
-from time import perf_counter
+from typing import Any
 
 import torch
 from torch import nn
@@ -26,39 +26,64 @@ from equipoise.surfaces import Additive, BlockDiagonal, Standardise, Sum
 RESULTS = Path(__file__).parent / "results"
 ROWS, NORMALISER_ROWS = 100_000, 2_000_000
 RUNS = {"paper": 300_000, "additive": 30_000}
+HEAD = ["step", "seconds", "lsqr_raw", "bias_raw", "lsqr_normalised", "log_z", "log_z_se"]
 
 
-def main(name: str) -> None:
-    steps = RUNS[name]
-    torch.manual_seed(0)
-    target, base = eq.targets.Columns(dim=20), eq.bases.Uniform([-2.3] * 20, [2.3] * 20)
-    rows = target.sample(ROWS, generator=torch.Generator().manual_seed(1), dtype=torch.float32)
-    down = base.sample(NORMALISER_ROWS, generator=torch.Generator().manual_seed(2), dtype=torch.float32)
-    truth, log_base = target.log_prob(rows.double()), float(base.log_prob(down[:1].double()))
-    surface = surface_of(name, rows)
-    checkpoint = RESULTS / f".recipe_{name}.checkpoint"
-    curve = RESULTS / f"recipe_{name}.csv"
-    if not checkpoint.exists():
-        curve.write_text("step,seconds,lsqr_raw,bias_raw,lsqr_normalised,log_z,log_z_se\n", encoding="utf-8")
-    start, every = perf_counter(), steps // 30
+class Curve:
+    """Scores the surface against the truth every so often; a resumed run goes on with the rows that its checkpoint has.
 
-    def evaluate(step: int, surface: nn.Module, history: object) -> None:
-        if step == 0 or (step % every and step < steps - 1):
+    Arguments:
+        file: The table, written anew with each row.
+        target: The truth.
+        base: The down density.
+        every: Steps between rows.
+    """
+
+    def __init__(self, file: Path, target: eq.targets.Target, base: eq.bases.Uniform, every: int) -> None:
+        self.file, self.every = file, every
+        self.up = rows_of(target)
+        self.down = base.sample(NORMALISER_ROWS, generator=torch.Generator().manual_seed(2), dtype=torch.float32)
+        self.truth = target.log_prob(self.up.double())
+        self.log_base = float(base.log_prob(self.down[:1].double()))
+        self.rows: list[list[float]] = []
+
+    def __call__(self, step: int, surface: nn.Module, history: Any) -> None:
+        """Add a row where it is time."""
+        if step == 0 or (step % self.every and step < history.steps - 1):
             return
         surface.eval()
         with torch.no_grad():
-            error = surface(rows).double() + log_base - truth
-            log_z = normalise(surface(down))
+            error = surface(self.up).double() + self.log_base - self.truth
+            log_z = normalise(surface(self.down))
         surface.train()
         raw, normalised = (error**2).mean().item(), ((error - log_z.log_z) ** 2).mean().item()
-        line = [step, round(perf_counter() - start, 1)]
-        line += [round(v, 5) for v in (raw, error.mean().item(), normalised, log_z.log_z, log_z.se)]
-        with curve.open("a", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerow(line)
-        print(*line, flush=True)
+        scores = [round(v, 5) for v in (raw, error.mean().item(), normalised, log_z.log_z, log_z.se)]
+        self.rows.append([step, round(history.time[-1], 1), *scores])
+        with self.file.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([HEAD, *self.rows])
+        print(*self.rows[-1], flush=True)
 
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {"rows": self.rows}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take over from :meth:`state_dict`."""
+        self.rows = state["rows"]
+
+
+def rows_of(target: eq.targets.Target) -> torch.Tensor:
+    return target.sample(ROWS, generator=torch.Generator().manual_seed(1), dtype=torch.float32)
+
+
+def main(name: str) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    steps = RUNS[name]
+    torch.manual_seed(0)
+    target, base = eq.targets.Columns(dim=20), eq.bases.Uniform([-2.3] * 20, [2.3] * 20)
+    every, checkpoint = steps // 30, RESULTS / f".recipe_{name}.checkpoint"
     eq.push(
-        surface,
+        surface_of(name, rows_of(target)),
         eq.catalog.pso_lde(0.25),
         eq.Pair(target, base),
         steps=steps,
@@ -66,7 +91,7 @@ def main(name: str) -> None:
         learning_rate=0.0035,
         schedule="paper",
         record_every=every,
-        callbacks=[evaluate],
+        callbacks=[Curve(RESULTS / f"recipe_{name}.csv", target, base, every)],
         checkpoint=checkpoint,
         seed=0,
     )
@@ -83,4 +108,7 @@ def surface_of(name: str, rows: torch.Tensor) -> nn.Module:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "paper")
+    chosen = sys.argv[1] if len(sys.argv) > 1 else "paper"
+    if chosen not in RUNS:
+        sys.exit(f"there is no run {chosen!r}: there are {', '.join(RUNS)}")
+    main(chosen)
