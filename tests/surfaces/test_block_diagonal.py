@@ -121,6 +121,17 @@ def test_heights_and_gradients_are_the_twin_s(n, features, blocks, width, layers
     assert relative(heights.detach(), u) <= 1e-10
 
 
+@pytest.mark.parametrize(("blocks", "width"), [(50, 16), (50, 64), (100, 32)])
+def test_the_paper_s_sizes_have_the_twin_s_gradients(engine, blocks, width):
+    torch.manual_seed(0)
+    surface = BlockDiagonal(20, blocks, width, 6)
+    x = away_from_kinks(surface, 300)
+    force = torch.randn(len(x))
+    surface(x).backward(force)
+    assert len(x) == 300
+    assert relative(surface.weights.grad, twin(surface, x, force)[1]) < 1e-5
+
+
 def test_one_backward_call_is_the_gradient(engine):
     surface = BlockDiagonal(**SMALL)
     x, force = torch.randn(301, 3), torch.randn(301)
