@@ -66,6 +66,10 @@ class Normalizer:
         return exp(min(self.log_z, 700.0))
 
 
+class UnusableWeightsError(ValueError):
+    """Weights from which no normaliser follows: infinite, or nought everywhere."""
+
+
 def normalise(log_weight: Tensor) -> Normalizer:
     """Estimate log Z from log R(u) at rows of the base, (n,)."""
     values = log_weight.detach().to(torch.float64)
@@ -73,11 +77,11 @@ def normalise(log_weight: Tensor) -> Normalizer:
     unusable = int((torch.isnan(values) | torch.isposinf(values)).sum())
     if unusable:
         message = f"{unusable} of {n} weights are NaN or infinite: the surface's heights overflow at rows of the base"
-        raise ValueError(message)
+        raise UnusableWeightsError(message)
     log_sum = torch.logsumexp(values, dim=0).item()
     if log_sum == -inf:
         message = "no row of the base lies where the surface has weight: log Z cannot be estimated"
-        raise ValueError(message)
+        raise UnusableWeightsError(message)
     share = torch.exp(values - log_sum)  # sums to one
     square = (share**2).sum().item()
     # Var(Z-hat)/Z² = (n·Σ share² − 1)/n, and the delta method carries it to log Z.

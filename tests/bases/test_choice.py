@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-
 from tests.asserts import assert_close
 
 from equipoise.bases import BASES, Uniform, as_base, candidates, choose

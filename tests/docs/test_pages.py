@@ -36,6 +36,20 @@ def test_examples_run(name, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_the_readmes_examples_run(tmp_path):
+    """With a smaller budget than the reader's."""
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    quick, found = re.subn(r"eq\.Density\(", "eq.Density(budget=20, ", "\n".join(BLOCK.findall(text)))
+    assert found == 1
+    (tmp_path / "data").symlink_to(DOCS.parent / "data")
+    script = tmp_path / "readme.py"
+    script.write_text(f"import matplotlib\nmatplotlib.use('Agg')\n{quick}", encoding="utf-8")
+    command = [sys.executable, "-W", "error", str(script)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "spirals.eqp").stat().st_size > 1000
+
+
 def test_pages_have_examples():
     assert {"index", "relative_height", "catalogue", "choose_an_instance", "add_an_instance"} <= set(WITH_EXAMPLES)
 

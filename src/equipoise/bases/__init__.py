@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from equipoise.bases.base import Base
 from equipoise.bases.choice import BASES, as_base, candidates, choose
-from equipoise.bases.copula import Copula, CopulaMixture
+from equipoise.bases.copula import Copula, CopulaFlow, CopulaMixture
 from equipoise.bases.flow import Flow
 from equipoise.bases.gaussian import Gaussian
 from equipoise.bases.gaussian_mixture import GaussianMixture
@@ -20,6 +20,7 @@ __all__ = [
     "BASES",
     "Base",
     "Copula",
+    "CopulaFlow",
     "CopulaMixture",
     "Flow",
     "Gaussian",

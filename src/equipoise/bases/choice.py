@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from equipoise.bases.base import Base
-from equipoise.bases.copula import Copula, CopulaMixture
+from equipoise.bases.copula import Copula, CopulaFlow, CopulaMixture
 from equipoise.bases.flow import Flow
 from equipoise.bases.gaussian import Gaussian
 from equipoise.bases.gaussian_mixture import GaussianMixture
@@ -38,8 +38,10 @@ BASES: dict[str, type[Base]] = {
     "gaussian_mixture": GaussianMixture,
     "copula_mixture": CopulaMixture,
     "flow": Flow,
+    "copula_flow": CopulaFlow,
 }
 _FEW_ROWS = 200  # below, every fit must take milliseconds
+_MANY_ROWS = 700  # from here on, flows have something to learn from
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,12 @@ def as_base(base: Any) -> Any:  # noqa: ANN401  # a name, a base, a torch distri
     return base
 
 
-def candidates(n: int, d: int, budget_seconds: float = inf) -> list[str]:
-    """The bases that n rows, d columns and a time for all fits allow, from simple to complex."""
+def candidates(n: int, d: int, budget_seconds: float = inf, *, trained: bool = True) -> list[str]:
+    """The bases that n rows, d columns and a time for all fits allow, from simple to complex.
+
+    Without ``trained``, those alone that no network has a part in.
+    """
+    flows = trained and d > 1 and n >= _MANY_ROWS and budget_seconds >= 20.0 and find_spec("zuko") is not None
     work = n * d  # what most fits take is in proportion to it
     allowed: dict[str, bool] = {
         "uniform": True,
@@ -78,10 +84,11 @@ def candidates(n: int, d: int, budget_seconds: float = inf) -> list[str]:
         "marginals": n >= 20,
         "copula": d > 1 and n >= 50,
         "independent": d > 1 and n >= max(_FEW_ROWS, 10 * d) and budget_seconds >= 5e-6 * work,
-        "kernel_density": d <= 3 and n >= 50,
+        "kernel_density": d <= 3 and n >= (50 if d < 3 else _FEW_ROWS),
         "gaussian_mixture": n >= 20 and d <= 100 and budget_seconds >= 1e-5 * work,
         "copula_mixture": 1 < d <= 100 and n >= _FEW_ROWS and budget_seconds >= 1e-5 * work,
-        "flow": d > 1 and n >= 5_000 and budget_seconds >= 60.0 and find_spec("zuko") is not None,
+        "flow": flows,
+        "copula_flow": flows,
     }
     return [name for name in BASES if allowed[name]]
 
@@ -109,8 +116,13 @@ def choose(
     """
     wanted = candidates(rows.shape[0], rows.shape[1], budget_seconds) if names is None else names
     scored = [_scored(name, BASES[name], rows, weight, held_out, seed, held_out_weight) for name in wanted]
+    return ranked(scored, held_out_weight)
+
+
+def ranked(scored: Sequence[Scored], weight: Tensor | None = None) -> list[Scored]:
+    """The first that is as good as the best within a standard error; then the others by their scores."""
     best = max(scored, key=lambda s: s.score)
-    simplest = next(s for s in scored if _as_good(best, s, held_out_weight))
+    simplest = next(s for s in scored if _as_good(best, s, weight))
     return [simplest, *sorted((s for s in scored if s is not simplest), key=lambda s: -s.score)]
 
 

@@ -18,6 +18,7 @@ from torch.nn.functional import softplus
 
 from equipoise.bases.alias import alias_tables
 
+_LEAST = 1e-300  # of a probability, before it becomes a score
 _INDEX = 2.0  # of the Pareto tails: a mean exists, a variance does not
 
 
@@ -56,7 +57,7 @@ class Columns:
         return torch.log(self.mass[:, [0, -1]].T / slope)
 
     @cached_property
-    def _reach(self) -> Tensor:
+    def reach(self) -> Tensor:
         """The tails' scale t, (2, d)."""
         return _INDEX * self.tails * torch.exp(-self._log_end)
 
@@ -83,7 +84,7 @@ class Columns:
         position = (torch.asinh(scaled) - self.low) / self.step
         value = torch.take(self._log_height, self._index(position)) - 0.5 * torch.log1p(scaled**2)
         for side, (row, column) in enumerate(self._outside(position)):
-            log_far = torch.log((x[row, column] - self.ends[side, column]).abs()) - torch.log(self._reach[side, column])
+            log_far = torch.log((x[row, column] - self.ends[side, column]).abs()) - torch.log(self.reach[side, column])
             value[row, column] = self._log_end[side, column] - (_INDEX + 1.0) * softplus(log_far)
         return value
 
@@ -96,11 +97,17 @@ class Columns:
         below = torch.take(self._below, index + column) + inside * mass
         above = torch.take(self._above, index + column + 1) + (1.0 - inside) * mass
         for side, (row, of) in enumerate(self._outside(position)):
-            far = (x[row, of] - self.ends[side, of]).abs() / self._reach[side, of]
+            far = (x[row, of] - self.ends[side, of]).abs() / self.reach[side, of]
             tail = torch.nan_to_num(self.tails[side, of] * (1.0 + far) ** -_INDEX, nan=0.0)
             small, large = (below, above) if side == 0 else (above, below)
             small[row, of], large[row, of] = tail, 1.0 - tail
         return below, above
+
+    def scores(self, x: Tensor) -> Tensor:
+        """Normal scores Φ⁻¹(F(x)) of every entry of x (n, d), each from the nearer end of its distribution."""
+        below, above = self.cdf(x)
+        nearer = torch.special.ndtri(torch.minimum(below, above).clamp(min=_LEAST))
+        return torch.where(below < above, nearer, -nearer)
 
     def quantile(self, below: Tensor, above: Tensor | None = None) -> Tensor:
         """Where P(X ≤ x) is ``below`` and P(X > x) is ``above``, (n, d): the inverse of :meth:`cdf`."""
@@ -115,7 +122,7 @@ class Columns:
         for side, (share, sign) in enumerate(((below, -1.0), (above, 1.0))):
             row, of = torch.nonzero(share < self.tails[side], as_tuple=True)
             far = (share[row, of] / self.tails[side, of]) ** (-1.0 / _INDEX) - 1.0
-            x[row, of] = self.ends[side, of] + sign * self._reach[side, of] * far
+            x[row, of] = self.ends[side, of] + sign * self.reach[side, of] * far
         return x
 
     def draw(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
@@ -132,9 +139,10 @@ class Columns:
         x = torch.addcmul(table.low, inside.add_(cell), table.step).sinh_().mul_(table.spread).add_(table.centre)
         for side, end in enumerate((0, cells - 1)):
             row, of = torch.nonzero(cell == end, as_tuple=True)
-            share = 1.0 - torch.rand(len(row), generator=generator, dtype=dtype)
-            far = self._reach[side, of].to(dtype) * (share ** (-1.0 / _INDEX) - 1.0)
-            x[row, of] = self.ends[side, of].to(dtype) + (far if side else -far)
+            if len(row):
+                share = 1.0 - torch.rand(len(row), generator=generator, dtype=dtype)
+                far = table.reach[side, of] * (share ** (-1.0 / _INDEX) - 1.0)
+                x[row, of] = table.ends[side, of] + (far if side else -far)
         return x
 
     def _table(self, dtype: torch.dtype) -> _Table:
@@ -172,6 +180,8 @@ class _Table:
     step: Tensor
     spread: Tensor
     centre: Tensor
+    ends: Tensor
+    reach: Tensor
 
     @classmethod
     def of(cls, columns: Columns, dtype: torch.dtype) -> _Table:
@@ -179,6 +189,6 @@ class _Table:
         keep, other = zip(*(alias_tables(share) for share in shares), strict=True)
         first = shares.shape[1] * torch.arange(len(shares))
         low = columns.low - columns.step  # the lower tail's cell lies before the first bin
-        numbers = (torch.stack(keep), low, columns.step, columns.spread, columns.centre)
-        keeps, low, step, spread, centre = (value.to(dtype) for value in numbers)
-        return cls(keeps, torch.stack(other), first, low, step, spread, centre)
+        lasting = [torch.stack(keep), low, columns.step, columns.spread, columns.centre, columns.ends, columns.reach]
+        keeps, *numbers = (value.to(dtype) for value in lasting)
+        return cls(keeps, torch.stack(other), first, *numbers)

@@ -1,6 +1,6 @@
 """A copula: the columns' own densities, joined in normal scores.
 
-    p(x) = Π_i p_i(x_i) · q(z)/Π_i φ(z_i),      z_i = Φ⁻¹(F_i(x_i)),   q a Gaussian or a mixture of Gaussians
+    p(x) = Π_i p_i(x_i) · q(z)/Π_i φ(z_i),      z_i = Φ⁻¹(F_i(x_i)),   q a Gaussian, a mixture of them, or a flow
 
 Marginals take what single columns are like, and q what they have to do with each other. Scores beyond those of the rows
 are pulled towards a Gaussian's by a share of the independent columns, which keeps the tails in bounds.
@@ -8,6 +8,7 @@ are pulled towards a Gaussian's by a share of the independent columns, which kee
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import log, pi
 from typing import Any, ClassVar, Self
 
@@ -15,12 +16,48 @@ import torch
 from torch import Generator, Tensor
 
 from equipoise.bases.base import Base, row_count
+from equipoise.bases.flow import Flow
 from equipoise.bases.gaussian import Gaussian
 from equipoise.bases.gaussian_mixture import GaussianMixture
 from equipoise.bases.marginals import Marginals
 
 _CHUNK = 8192
-_LEAST = 1e-300  # of a probability, before it becomes a score
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The density of normal scores: what joins them, and a share of the independent ones.
+
+    Arguments:
+        joined: A fitted base of scores.
+        independent: The share of a standard Gaussian.
+    """
+
+    joined: Base
+    independent: Tensor
+
+    @property
+    def features(self) -> int:
+        """Columns of a row."""
+        return self.joined.features
+
+    def sample(self, n: int, generator: Generator | None = None, dtype: torch.dtype | None = None) -> Tensor:
+        """Draw n rows of scores."""
+        z = self.joined.sample(n, generator, dtype)
+        alone = torch.rand(n, generator=generator, dtype=torch.float64) < self.independent
+        z[alone] = torch.randn(int(alone.sum()), self.features, generator=generator, dtype=z.dtype)
+        return z
+
+    def log_prob(self, z: Tensor) -> Tensor:
+        """The log density of scores (n, d)."""
+        independent = self.independent.to(z)
+        joined = self.joined.log_prob(z) + torch.log1p(-independent)
+        return torch.logaddexp(joined, normal(z) + torch.log(independent))
+
+
+def normal(z: Tensor) -> Tensor:
+    """Log Π_i φ(z_i) of scores (n, d)."""
+    return -(0.5 * z**2 + 0.5 * log(2.0 * pi)).sum(dim=1)
 
 
 class Copula(Base):
@@ -37,7 +74,7 @@ class Copula(Base):
         self.components = components
         self.seed = seed
         self.marginals = Marginals()
-        self.scores: Gaussian | GaussianMixture = Gaussian() if components == 1 else GaussianMixture(components, seed)
+        self.scores: Base = Gaussian() if components == 1 else GaussianMixture(components, seed)
 
     @property
     def features(self) -> int:
@@ -64,32 +101,30 @@ class Copula(Base):
     def _support(self) -> tuple[Tensor, Tensor]:
         return self.marginals.support
 
+    @property
+    def density_of_scores(self) -> Scores:
+        """The density of the rows' normal scores."""
+        return Scores(self.scores, self.independent_)
+
+    def scores_of(self, rows: Tensor) -> Tensor:
+        """The normal scores of rows (n, d), in float64."""
+        return torch.cat([self.marginals.columns.scores(part.to(torch.float64)) for part in rows.split(_CHUNK)])
+
     def _fit(self, rows: Tensor, share: Tensor) -> None:
         self.marginals.fit(rows, share)
-        self.scores.fit(torch.cat([self._scores(part) for part in rows.split(_CHUNK)]), share)
+        self.scores.fit(self.scores_of(rows), share)
         self.independent_ = torch.tensor(1.0 / (row_count(share) + 2.0), dtype=torch.float64)
 
-    def _scores(self, rows: Tensor) -> Tensor:
-        """Normal scores, each from the nearer end of its distribution."""
-        below, above = self.marginals.columns.cdf(rows)
-        nearer = torch.special.ndtri(torch.minimum(below, above).clamp(min=_LEAST))
-        return torch.where(below < above, nearer, -nearer)
-
     def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
-        z = self.scores.sample(n, generator, torch.float64)
-        alone = torch.rand(n, generator=generator, dtype=torch.float64) < self.independent_
-        z[alone] = torch.randn(int(alone.sum()), self.features, generator=generator, dtype=torch.float64)
+        z = self.density_of_scores.sample(n, generator, torch.float64)
         return self.marginals.columns.quantile(torch.special.ndtr(z), torch.special.ndtr(-z)).to(dtype)
 
     def _log_prob(self, x: Tensor) -> Tensor:
         return torch.cat([self._joined(part.to(torch.float64)) for part in x.split(_CHUNK)]).to(x.dtype)
 
     def _joined(self, x: Tensor) -> Tensor:
-        alone = self.marginals.log_prob(x)
-        z = self._scores(x)
-        together = self.scores.log_prob(z) + (0.5 * z**2 + 0.5 * log(2.0 * pi)).sum(dim=1)
-        ratio = torch.logaddexp(together + torch.log1p(-self.independent_), torch.log(self.independent_))
-        return alone + ratio
+        z = self.marginals.columns.scores(x)
+        return self.marginals.log_prob(x) + self.density_of_scores.log_prob(z) - normal(z)
 
 
 class CopulaMixture(Copula):
@@ -102,3 +137,21 @@ class CopulaMixture(Copula):
 
     def __init__(self, components: int | None = None, seed: int = 0) -> None:
         super().__init__(components, seed)
+
+
+class CopulaFlow(Copula):
+    """A copula whose scores a normalising flow joins. Needs ``pip install "equipoise[flow]"``.
+
+    Arguments:
+        kind: ``"maf"`` or ``"nsf"``.
+        seed: Seeds the flow's weights and batches.
+    """
+
+    def __init__(self, kind: str = "maf", seed: int = 0) -> None:
+        super().__init__(1, seed)
+        self.kind = kind
+        self.scores = Flow(kind, seed=seed)
+
+    def parameters(self) -> dict[str, Any]:
+        """The constructor's arguments."""
+        return {"kind": self.kind, "seed": self.seed}

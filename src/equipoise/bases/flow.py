@@ -125,7 +125,7 @@ class Flow(Base):
 
 def _train(flow: Any, rows: Tensor, weight: Tensor, cut: int, settings: Flow, generator: Generator) -> None:  # noqa: ANN401
     """Maximum likelihood on rows[cut:]; the flow is left at the weights that scored rows[:cut] best."""
-    steps = settings.steps or int(min(max(len(rows) // 10, 500), 10_000))
+    steps = settings.steps or int(min(max(len(rows) // 10, 500), 4_000))
     optimizer = torch.optim.Adam(flow.parameters(), settings.learning_rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     every, best, since, state = ceil(steps / _SCORES), -inf, 0, deepcopy(flow.state_dict())

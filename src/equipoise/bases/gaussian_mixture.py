@@ -97,6 +97,7 @@ def _chosen(rows: Quadratic, generator: Generator) -> Components:
     search, judge = (rows, rows) if few else _split(rows, generator)
     numbers = rows.rows.shape[1] * (rows.rows.shape[1] + 3) // 2 + 1
     room = min(_MOST_NUMBERS // numbers, int(rows.total) // (2 + rows.rows.shape[1]))
+    room = min(room, 4) if len(rows.rows) < _TINY_ROWS else room
     best, score, since = _searched(search, 1, generator), -inf, 0
     for size in _SIZES:
         if size > max(room, 1) or since > _PATIENCE:

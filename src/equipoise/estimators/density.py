@@ -1,9 +1,9 @@
-"""A density from a table: a fitted base, a surface pushed for what it leaves over, and the normaliser of both.
+"""A density from a table, without a single option: fitted bases, surfaces pushed for what they leave over, and a stack.
 
-    log p(x) = log p_base(x) + log R(u(x)) − log Z
+    p(x) = Σ_j w_j·p_j(x),   p_j a base, or base·R(u)/Z with a pushed surface u
 
-The base is chosen on held-out rows, the surface keeps the weights that scored best there, and where it does not beat
-the base by a standard error, the base alone is the answer.
+Held-out rows choose: which bases, whether a surface earns weight, and how much. Where none does, the bases are the
+answer, and ``selection_`` and ``warnings_`` say so.
 """
 
 from __future__ import annotations
@@ -17,39 +17,48 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
+from equipoise import catalog
 from equipoise.bases import Rescaled
 from equipoise.estimators import density_file
-from equipoise.estimators.density_fit import Settings, fit_density
-from equipoise.io.tables import Table, to_table
+from equipoise.estimators.density_fit import Fitted, fit_density
+from equipoise.estimators.density_settings import Settings
+from equipoise.io.table import Table
+from equipoise.io.tables import Missing, to_table
 from equipoise.plots.accessor import Plotter
 
 Array = NDArray[np.float64]
 
-_CHUNK = 65_536
-_FAR = 1e12  # deviations; beyond, the base alone decides, and a surface's sums would overflow
+_CHUNK = 16_384
 
 
 class Density(BaseEstimator):
     """A probability density, fitted to a table.
 
     Arguments:
-        instance: ``"auto"`` (PSO-LDE with alpha 1/4), a catalogue name, or an Instance.
-        base: ``"auto"`` (the best on held-out rows), ``"uniform"``, ``"gaussian"``, ``"gaussian_mixture"``, a base, or
-            a ``torch.distributions.Distribution`` in the table's units.
+        instance: ``"auto"``, a catalogue name, or an Instance, for the pushes.
+        base: ``"auto"`` (several compete on held-out rows), a name such as ``"uniform"``, a base, or a
+            ``torch.distributions.Distribution`` in the table's units.
         surface: ``"auto"`` or a module from standardised rows (n, d) to heights (n,).
-        budget: ``"auto"``, a number of steps, or a time such as ``"90s"``; a time is turned into steps once.
+        budget: ``"auto"``, steps of each push (0 for bases alone), or a time such as ``"90s"`` for all of them, which
+            is turned into steps once.
         validation_fraction: The share of rows that choose and are not pushed.
         random_state: Seeds everything.
-        device: ``"auto"``, ``"cpu"`` or a torch device, where the surface is pushed.
+        device: ``"auto"``, ``"cpu"`` or a torch device, where surfaces are pushed.
         verbose: 1 draws a progress line.
+        bounds: (low, high), numbers or one per column, in the table's units: outside, the density is zero.
+        jitter: Whether columns on a lattice (integers, rounded numbers) are spread evenly over its steps: ``"auto"``,
+            True, False, or the width in the table's units.
+        missing: ``"error"``, or ``"drop"`` for fitting to complete rows alone.
 
     Attributes:
-        log_normalizer_, log_normalizer_se_: log Z of the surface over the base, and its standard error.
-        base_: The base, in the table's units.
-        surface_: The pushed surface over standardised rows; None where the base alone was kept.
-        selection_: Every candidate with its held-out score; the kept one has weight 1.
-        history_: What the push saw.
-        n_features_in_, feature_names_in_: The table's columns.
+        selection_: Every candidate with its held-out score, its standard error, and its weight in the stack.
+        base_, surface_, instance_: Of the stack's strongest pushed member; ``surface_`` is None, and ``base_`` the
+            whole stack, where no surface earned weight.
+        log_normalizer_, log_normalizer_se_: log Z of that surface over its base, and its standard error.
+        sampling_: How rows of each member are drawn, and which share of its base's rows carries the weight.
+        history_: What its push saw.
+        warnings_: What was found about the table and the fit, in sentences.
+        n_features_in_, feature_names_in_, n_samples_, n_selecting_: Columns, their names, rows, and rows that chose.
 
     Example:
         >>> density = Density(random_state=0).fit(X)
@@ -68,6 +77,9 @@ class Density(BaseEstimator):
         random_state: Any = None,  # noqa: ANN401
         device: str = "auto",
         verbose: int = 0,
+        bounds: Any = None,  # noqa: ANN401
+        jitter: Any = "auto",  # noqa: ANN401
+        missing: Missing = "error",
     ) -> None:
         self.instance = instance
         self.base = base
@@ -77,23 +89,33 @@ class Density(BaseEstimator):
         self.random_state = random_state
         self.device = device
         self.verbose = verbose
+        self.bounds = bounds
+        self.jitter = jitter
+        self.missing = missing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ANN401
         """Fit to rows X, (n, d)."""
-        table = to_table(X)
-        fitted = fit_density(table.values, sample_weight, Settings.of(self))
-        self._adopt(fitted, table.shape[1], table.names)
+        table = to_table(X, missing=self.missing)
+        fitted = fit_density(table.values, sample_weight, Settings.of(self, seed_of(self.random_state)), table.names)
+        self._adopt(fitted, table.names)
         return self
 
     def score_samples(self, X: Any) -> Array:  # noqa: ANN401
-        """The log density of every row; −∞ only outside bounds that the base states."""
-        log_base, log_ratio = self._evaluate(X)[:2]
-        result: Array = (log_base + log_ratio - self.log_normalizer_).numpy()
+        """The log density of every row, normalised; −∞ only outside bounds that the user gave or the base states."""
+        result: Array = self._log_prob(self._rows(X)).numpy()
         return result
 
     def height(self, X: Any) -> Array:  # noqa: ANN401
-        """The paper's height f of every row, not normalised."""
-        log_base, _, u = self._evaluate(X)
+        """The paper's height f of every row, not normalised: of a stack, that of one surface over ``base_`` like it."""
+        rows = self._rows(X)
+        log_base = torch.cat([self.base_.log_prob(part) for part in rows.split(_CHUNK)])
+        strongest = self.stack_.strongest
+        if strongest is not None and len(self.stack_.members) == 1:  # as the surface has it, without a detour
+            u = strongest.heights(self._standard(rows)).double()
+        else:
+            whole = self._log_prob(rows) + self.log_normalizer_
+            log_base = torch.where(torch.isneginf(log_base), whole, log_base)  # where there is no base, u = T(1)
+            u = self.instance_.target(torch.exp((whole - log_base).nan_to_num(nan=0.0)))
         result: Array = self.instance_.height(u, log_base).numpy()
         return result
 
@@ -102,28 +124,18 @@ class Density(BaseEstimator):
         return float(self.score_samples(X).mean())
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:  # noqa: ANN401
-        """Draw n rows: rows of the base, resampled by how much the surface favours them."""
+        """Draw n rows; ``sampling_`` says how, and how well."""
         check_is_fitted(self)
         if not n >= 1:
             message = f"n must be at least 1, got {n!r}"
             raise ValueError(message)
-        generator = torch.Generator().manual_seed(seed_of(random_state))
-        if self.surface_ is None:
-            rows = self.base_.sample(n, generator=generator, dtype=torch.float64)
-        else:
-            parts = [min(_CHUNK, n - start) for start in range(0, n, _CHUNK)]
-            rows = torch.cat([self._resampled(part, generator) for part in parts])
-        result: Array = rows.numpy()
+        rows = self.stack_.sample(n, torch.Generator().manual_seed(seed_of(random_state)))
+        result: Array = (self.shift_ + self.scale_ * rows).numpy()
         return result
-
-    def _resampled(self, n: int, generator: torch.Generator) -> Tensor:
-        pool = self.base_.sample(max(20 * n, 20_000), generator=generator, dtype=torch.float64)
-        weight = torch.softmax(torch.cat([self._log_ratio(part)[0] for part in pool.split(_CHUNK)]), dim=0)
-        return pool[torch.multinomial(weight, n, replacement=True, generator=generator)]
 
     @property
     def plot(self) -> Plotter:
-        """Pictures of the fitted density: ``plot.marginals()``, ``plot.pair()``, ``plot.history()``."""
+        """Pictures of the fitted density: ``marginals()``, ``pair()``, ``history()``, ``calibration(X)``."""
         check_is_fitted(self)
         return Plotter(self)
 
@@ -139,36 +151,34 @@ class Density(BaseEstimator):
         model._adopt(*density_file.from_document(document, tensors))
         return model
 
-    def _adopt(self, fitted: Any, features: int, names: tuple[str, ...]) -> None:  # noqa: ANN401
-        self.instance_ = fitted.instance
-        self.surface_: nn.Module | None = fitted.surface
+    def _adopt(self, fitted: Fitted, names: tuple[str, ...]) -> None:
+        self.stack_ = fitted.stack
         self.shift_, self.scale_ = fitted.shift, fitted.scale
-        self.standard_base_ = fitted.base
-        self.base_ = Rescaled(fitted.base, fitted.shift, fitted.scale)
-        self.log_normalizer_: float = fitted.normalizer.log_z
-        self.log_normalizer_se_: float = fitted.normalizer.se
-        self.selection_ = fitted.selection
-        self.history_ = fitted.history
-        self.n_features_in_ = features
+        strongest = fitted.stack.strongest
+        self.instance_ = fitted.instance or (catalog.nce if strongest is None else strongest.instance)
+        self.surface_: nn.Module | None = None if strongest is None else strongest.surface
+        base = fitted.stack.alone if strongest is None else strongest.base
+        self.base_ = Rescaled(base, fitted.shift, fitted.scale)
+        self.log_normalizer_: float = 0.0 if strongest is None else strongest.normalizer.log_z
+        self.log_normalizer_se_: float = 0.0 if strongest is None else strongest.normalizer.se
+        self.selection_, self.history_ = fitted.selection, fitted.history
+        self.sampling_, self.warnings_ = fitted.stack.sampling(), fitted.warnings
+        self.n_features_in_ = fitted.stack.features
+        self.n_samples_, self.n_selecting_ = fitted.n_samples, fitted.n_selecting
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if names:
             self.feature_names_in_ = np.array(names, dtype=object)
 
-    def _evaluate(self, X: Any) -> tuple[Tensor, Tensor, Tensor]:  # noqa: ANN401
+    def _rows(self, X: Any) -> Tensor:  # noqa: ANN401
         check_is_fitted(self)
-        rows = torch.from_numpy(self._columns(to_table(X)).values)
-        parts = [(self.base_.log_prob(part), *self._log_ratio(part)) for part in rows.split(_CHUNK)]
-        log_base, log_ratio, u = (torch.cat(column) for column in zip(*parts, strict=True))
-        return log_base, log_ratio, u
+        return torch.from_numpy(self._columns(to_table(X)).values)
 
-    def _log_ratio(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Log R(u) and u at rows in the table's units; the base alone is the surface u = T(1)."""
-        if self.surface_ is None:
-            u = self.instance_.target(torch.ones(len(rows), dtype=torch.float64))
-            return torch.zeros_like(u), u
-        with torch.no_grad():
-            u = self.surface_(torch.clamp((rows - self.shift_) / self.scale_, -_FAR, _FAR))
-        return self.instance_.log_ratio(u), u
+    def _standard(self, rows: Tensor) -> Tensor:
+        return (rows - self.shift_) / self.scale_
+
+    def _log_prob(self, rows: Tensor) -> Tensor:
+        units = torch.log(self.scale_).sum()
+        return torch.cat([self.stack_.log_prob(self._standard(part)) for part in rows.split(_CHUNK)]) - units
 
     def _columns(self, table: Table) -> Table:
         names = tuple(getattr(self, "feature_names_in_", ()))

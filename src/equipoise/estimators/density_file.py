@@ -1,108 +1,122 @@
 """A fitted density as a document and tensors, and back.
 
-document: instance, base, surface, units, selection        tensors: base.*, surface.*, shift, scale
+document: members (base, and instance, surface, normaliser where one was pushed), weights, units, selection
+tensors:  member.i.base.*, member.i.surface.*, shift, scale, low, high
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from equipoise import catalog
-from equipoise.bases import BASES, Rescaled
+from equipoise.densities import Pushed, Stacked
 from equipoise.estimators.density_fit import Fitted
+from equipoise.estimators.parts_file import (
+    Document,
+    base_document,
+    instance_document,
+    part,
+    surface_document,
+    to_base,
+    to_instance,
+    to_surface,
+)
 from equipoise.normalizer import Normalizer
-from equipoise.surfaces import build, describe, size
 from equipoise.training.history import History
-
-Document = dict[str, Any]
 
 
 def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN401  # a fitted Density
     """Everything that scoring and sampling need."""
-    instance = model.instance_
-    if not catalog.by_name.belongs(instance):
-        message = f"{instance.label} is not in the catalogue, and a model file holds no code: it cannot be saved"
-        raise TypeError(message)
-    if not all(isinstance(value, str | int | float) for value in instance.parameters.values()):
-        message = f"{instance.label} holds a function, and a model file holds no code: it cannot be saved"
-        raise TypeError(message)
-    base, tensors = _of_base(model.standard_base_)
-    tensors |= {"shift": model.shift_, "scale": model.scale_}
-    if model.surface_ is not None:
-        tensors |= {f"surface.{key}": value for key, value in model.surface_.state_dict().items()}
+    stack: Stacked = model.stack_
+    tensors = {"shift": model.shift_, "scale": model.scale_, "low": stack.low, "high": stack.high}
+    members = []
+    for i, member in enumerate(stack.members):
+        document, own = _of_member(member)
+        members.append(document)
+        tensors |= {f"member.{i}.{key}": value for key, value in own.items()}
     document = {
-        "instance": {"name": instance.name, "parameters": dict(instance.parameters)},
-        "base": base,
-        "surface": None if model.surface_ is None else describe(model.surface_),
-        "log_normalizer": [model.log_normalizer_, model.log_normalizer_se_],
+        "members": members,
+        "weights": list(stack.weights),
+        "member_names": list(stack.names),
+        "inside": stack.inside,
+        "instance": instance_document(model.instance_),
         "selection": [{key: _number(value) for key, value in row.items()} for row in model.selection_],
-        "history": asdict(model.history_),
+        "history": {key: _plain(value) for key, value in asdict(model.history_).items()},
+        "warnings": list(model.warnings_),
+        "samples": [model.n_samples_, model.n_selecting_],
         "features": model.n_features_in_,
         "names": [str(name) for name in getattr(model, "feature_names_in_", ())],
     }
     return document, tensors
 
 
-def from_document(document: Document, tensors: dict[str, Tensor]) -> tuple[Fitted, int, tuple[str, ...]]:
-    """A fitted density, its number of columns and their names."""
-    instance = catalog.get(document["instance"]["name"], **document["instance"]["parameters"])
+def from_document(document: Document, tensors: dict[str, Tensor]) -> tuple[Fitted, tuple[str, ...]]:
+    """A fitted density and the names of its columns."""
     features = _count(document["features"])
+    shift, scale, low, high = (_column(tensors, name, features) for name in ("shift", "scale", "low", "high"))
+    members = [_to_member(each, part(tensors, f"member.{i}.")) for i, each in enumerate(document["members"])]
+    weights = [float(weight) for weight in document["weights"]]
+    names = [str(name) for name in document["member_names"]]
+    fits = len(members) == len(weights) == len(names) and all(w > 0 for w in weights) and abs(sum(weights) - 1) < 1e-6
+    inside = float(document["inside"])
+    if not (fits and members and bool((scale > 0).all()) and 0.0 < inside <= 1.0):
+        message = "members, weights and units do not fit together"
+        raise ValueError(message)
+    probe = torch.zeros(1, features, dtype=torch.float64)
+    if any(torch.isnan(member.log_prob(probe)) or member.log_prob(probe).shape != (1,) for member in members):
+        message = "a member does not fit the columns"
+        raise ValueError(message)
+    stack = Stacked(tuple(members), tuple(weights), tuple(names), low, high, inside)
+    selection = [
+        {key: str(value) if key == "name" else float(value) for key, value in row.items()}
+        for row in document["selection"]
+    ]
+    history = History(**{key: _unplain(value) for key, value in document["history"].items()})
+    column_names = tuple(str(name) for name in document["names"])
+    if len(column_names) not in {0, features}:
+        message = f"{len(column_names)} names for {features} columns"
+        raise ValueError(message)
+    n, selecting = (int(count) for count in document["samples"])
+    warnings = [str(sentence) for sentence in document["warnings"]]
+    instance = to_instance(document["instance"])
+    return Fitted(stack, shift, scale, selection, history, warnings, n, selecting, instance), column_names
+
+
+def _of_member(member: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN401
+    if not isinstance(member, Pushed):
+        base, tensors = base_document(member)
+        return {"base": base}, {f"base.{key}": value for key, value in tensors.items()}
+    base, of_base = base_document(member.base)
+    surface, of_surface = surface_document(member.surface)
+    z = member.normalizer
+    document = {
+        "base": base,
+        "surface": surface,
+        "instance": instance_document(member.instance),
+        "normalizer": [z.log_z, z.se, z.ess, z.n],
+    }
+    tensors = {f"base.{key}": value for key, value in of_base.items()}
+    return document, tensors | {f"surface.{key}": value for key, value in of_surface.items()}
+
+
+def _to_member(document: Document, tensors: dict[str, Tensor]) -> Any:  # noqa: ANN401
+    base = to_base(document["base"], part(tensors, "base."))
+    if "surface" not in document:
+        return base
+    log_z, se, ess, n = (float(value) for value in document["normalizer"])
+    if not all(map(isfinite, (log_z, se, ess, n))):
+        message = f"log Z must be finite, got {log_z} ± {se}"
+        raise ValueError(message)
+    instance = to_instance(document["instance"])
     if not (instance.scalar and instance.feasible):
         message = f"no density follows from {instance.label}"
         raise ValueError(message)
-    shift, scale = (_column(tensors[name], features) for name in ("shift", "scale"))
-    base = _to_base(document["base"], tensors)
-    surface = None if document["surface"] is None else _to_surface(document["surface"], _part(tensors, "surface."))
-    probe = torch.zeros(1, features, dtype=torch.float64)
-    answers = [base.log_prob(probe), *([] if surface is None else [surface(probe)])]
-    if any(answer.shape != (1,) or bool(torch.isnan(answer)) for answer in answers) or not bool((scale > 0).all()):
-        message = "the base, the surface and the units do not fit together"
-        raise ValueError(message)
-    log_z, se = (float(value) for value in document["log_normalizer"])
-    if not (isfinite(log_z) and isfinite(se)):
-        message = f"log Z must be finite, got {log_z} ± {se}"
-        raise ValueError(message)
-    history, rows = History(**document["history"]), document["selection"]
-    selection = [{key: value if key == "name" else float(value) for key, value in row.items()} for row in rows]
-    normalizer = Normalizer(log_z, se, float("nan"), 0)
-    names = tuple(str(name) for name in document["names"])
-    if len(names) not in {0, features}:
-        message = f"{len(names)} names for {features} columns"
-        raise ValueError(message)
-    return Fitted(instance, base, surface, shift, scale, normalizer, selection, history), features, names
-
-
-def _of_base(base: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN401
-    """A fitted base, or one that was given in the table's units and is rescaled from them."""
-    inner = base.density if isinstance(base, Rescaled) else base
-    names = {kind: name for name, kind in BASES.items()}
-    if type(inner) not in names:
-        message = f"a density over a {type(inner).__name__} cannot go into a model file: use a base of eq.bases"
-        raise TypeError(message)
-    tensors = {f"base.{key}": value for key, value in inner.state().items()}
-    if inner is not base:
-        tensors |= {"given.shift": base.shift, "given.scale": base.scale}
-    document = {"name": names[type(inner)], "parameters": inner.parameters(), "given": inner is not base}
-    return document, tensors
-
-
-def _to_base(document: Document, tensors: dict[str, Tensor]) -> Any:  # noqa: ANN401
-    base = BASES[document["name"]](**document["parameters"]).load_state(_part(tensors, "base."))
-    return Rescaled(base, tensors["given.shift"], tensors["given.scale"]) if document["given"] else base
-
-
-def _to_surface(blueprint: Document, state: dict[str, Tensor]) -> nn.Module:
-    if size(blueprint) != sum(tensor.numel() for tensor in state.values()):
-        message = "the surface's weights are not those of its blueprint"
-        raise ValueError(message)
-    surface = build(blueprint).double()
-    surface.load_state_dict(state)
-    return surface.train(mode=False)
+    surface = to_surface(document["surface"], part(tensors, "surface."))
+    return Pushed(base, instance, surface, Normalizer(log_z, se, ess, int(n)))
 
 
 def _number(value: Any) -> Any:  # noqa: ANN401
@@ -110,8 +124,17 @@ def _number(value: Any) -> Any:  # noqa: ANN401
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    return [_number(entry) for entry in value] if isinstance(value, list) else _number(value)
+
+
+_WORDS = {"inf": inf, "-inf": -inf, "nan": float("nan")}
+
+
+def _unplain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, list):
+        return [_unplain(entry) for entry in value]
+    return _WORDS.get(value, value) if isinstance(value, str) else value
 
 
 def _count(value: Any) -> int:  # noqa: ANN401
@@ -121,8 +144,10 @@ def _count(value: Any) -> int:  # noqa: ANN401
     return value
 
 
-def _column(values: Tensor, features: int) -> Tensor:
-    if values.shape != (features,) or not bool(torch.isfinite(values).all()):
+def _column(tensors: dict[str, Tensor], name: str, features: int) -> Tensor:
+    values = tensors[name]
+    finite = name not in {"shift", "scale"} or bool(torch.isfinite(values).all())
+    if values.shape != (features,) or not finite or bool(torch.isnan(values).any()):
         message = f"expected {features} finite numbers, got a tensor of shape {tuple(values.shape)}"
         raise ValueError(message)
     return values.to(torch.float64)

@@ -9,6 +9,7 @@ from equipoise.surfaces.engine import backend
 from equipoise.surfaces.fully_connected import FullyConnected
 from equipoise.surfaces.in_range import InRange, heights_of
 from equipoise.surfaces.kernel import Kernel
+from equipoise.surfaces.on_scores import OnScores
 from equipoise.surfaces.random_features import RandomFeatures
 from equipoise.surfaces.standardise import Standardise
 from equipoise.surfaces.total import Sum
@@ -19,6 +20,7 @@ __all__ = [
     "FullyConnected",
     "InRange",
     "Kernel",
+    "OnScores",
     "RandomFeatures",
     "Standardise",
     "Sum",

@@ -1,0 +1,95 @@
+"""A surface over a base, normalised: a density like any other, and so a base for the next one.
+
+log p(x) = log p_base(x) + log R(u(x)) − log Z
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import torch
+from torch import Generator, Tensor, nn
+
+from equipoise.densities.sampling import Quality, draw
+from equipoise.instance import Instance
+from equipoise.normalizer import Normalizer, normalise
+
+UNKNOWN = Normalizer(0.0, float("inf"), 0.0, 0)
+
+_CHUNK = 16_384
+_FAR = 1e12  # deviations; beyond, the base alone decides, and a surface's sums would overflow
+_FIRST, _MOST = 65_536, 2_097_152  # rows of the base that the normaliser is estimated from
+_PRECISION = 0.005
+_FARTHEST = (
+    1e4  # nats that a surface may stand above or below its base; at the ends of K it may have no limit of its own
+)
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """The density of a pushed surface.
+
+    Arguments:
+        base: The down density.
+        instance: Whose heights the surface holds.
+        surface: The surface, in evaluation mode.
+        normalizer: log Z, with what is known about it.
+    """
+
+    base: Any
+    instance: Instance
+    surface: nn.Module
+    normalizer: Normalizer = UNKNOWN
+
+    @property
+    def features(self) -> int:
+        """Columns of a row."""
+        features: int = self.base.features
+        return features
+
+    def heights(self, x: Tensor) -> Tensor:
+        """U at rows (n, d), in the surface's precision."""
+        like = next(self.surface.parameters(), x)
+        with torch.no_grad():
+            rows = torch.clamp(x, -_FAR, _FAR).to(like)
+            return torch.cat([self.surface(part) for part in rows.split(_CHUNK)])
+
+    def log_weight(self, x: Tensor) -> Tensor:
+        """Log R(u) at rows (n, d): the log ratio to the base, not normalised."""
+        return self.instance.log_ratio(self.heights(x)).clamp(-_FARTHEST, _FARTHEST).to(x.dtype)
+
+    def log_prob(self, x: Tensor) -> Tensor:
+        """The log density of rows (n, d)."""
+        log_prob: Tensor = self.base.log_prob(x) + self.log_weight(x) - self.normalizer.log_z
+        return log_prob
+
+    def differentiable_log_prob(self, x: Tensor) -> Tensor:
+        """The same as a function that torch can differentiate in the rows."""
+        like = next(self.surface.parameters(), x)
+        u = self.surface(torch.clamp(x, -_FAR, _FAR).to(like))
+        log_weight = self.instance.log_ratio(u).clamp(-_FARTHEST, _FARTHEST).to(x.dtype)
+        log_prob: Tensor = self.base.log_prob(x) + log_weight - self.normalizer.log_z
+        return log_prob
+
+    def sample(self, n: int, generator: Generator | None = None, dtype: torch.dtype | None = None) -> Tensor:
+        """Draw n rows."""
+        return draw(self, n, generator or torch.Generator().manual_seed(torch.seed()))[0].to(
+            dtype or torch.get_default_dtype()
+        )
+
+    def quality(self) -> Quality:
+        """How rows are drawn, and how well."""
+        return Quality.of(self.normalizer)
+
+    def normalised(self, seed: int, precision: float = _PRECISION) -> Self:
+        """The same density with log Z estimated: from more and more rows of the base, until it is known well enough."""
+        generator = torch.Generator().manual_seed(seed)
+        parts: list[Tensor] = []
+        while True:
+            count = _FIRST if not parts else sum(map(len, parts))
+            rows = self.base.sample(count, generator=generator, dtype=torch.float32)
+            parts.append(self.log_weight(rows).double())
+            found = normalise(torch.cat(parts))
+            if (found.se <= precision and found.trusted) or found.n >= _MOST:
+                return replace(self, normalizer=found)
