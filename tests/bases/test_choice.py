@@ -6,7 +6,10 @@ import torch
 from tests.asserts import assert_close
 
 from equipoise.bases import BASES, Uniform, as_base, candidates, choose
+from equipoise.bases.choice import Scored, ranked
 
+FLOWS = ("flow", "copula_flow")
+QUICK = [name for name in BASES if "flow" not in name]
 ROWS = torch.from_numpy(np.random.default_rng(6).normal(size=(400, 2)))
 
 
@@ -15,10 +18,42 @@ def test_size_dimension_and_time_decide_what_is_tried():
     assert "kernel_density" in candidates(1000, 3)
     assert "kernel_density" not in candidates(1000, 4)
     assert "independent" not in candidates(1000, 200)
-    assert not {"copula", "copula_mixture", "independent", "flow"} & set(candidates(100_000, 1))
-    assert "flow" in candidates(100_000, 5)
-    assert "flow" not in candidates(100_000, 5, 20.0)
+    assert not {"copula", "copula_mixture", "independent", *FLOWS} & set(candidates(100_000, 1))
     assert candidates(10_000_000, 20, 1.0) == ["uniform", "gaussian", "marginals", "copula"]
+
+
+def test_flows_are_tried_where_rows_columns_and_time_allow():
+    assert set(FLOWS) < set(candidates(100_000, 5))
+    assert set(FLOWS) < set(candidates(700, 2, 20.0))
+    for less in (candidates(699, 5), candidates(100_000, 1), candidates(100_000, 5, 19.0)):
+        assert not set(FLOWS) & set(less)
+    assert candidates(100_000, 5, trained=False) == [name for name in candidates(100_000, 5) if name not in FLOWS]
+
+
+def test_flows_are_not_tried_where_they_are_not_installed(monkeypatch):
+    monkeypatch.setattr("equipoise.bases.choice.find_spec", lambda _: None)
+    assert not set(FLOWS) & set(candidates(100_000, 5))
+
+
+def scored(name, *log_prob):
+    values = torch.tensor(log_prob, dtype=torch.float64)
+    return Scored(name, None, values.mean().item(), 0.0, log_prob=values)
+
+
+def test_the_first_that_is_as_good_as_the_best_leads_and_scores_order_the_rest():
+    """The paired loss decides: the second loses 0.1 ± 0.1 to the best, the first 1 ± 0."""
+    worst = scored("worst", 0.0, 0.0, 1.0)
+    simple, best = scored("simple", 1.0, 1.0, 1.7), scored("best", 1.0, 1.0, 2.0)
+    assert [s.name for s in ranked([worst, simple, best])] == ["simple", "best", "worst"]
+    assert [s.name for s in ranked([best, worst, simple])] == ["best", "simple", "worst"]
+    weight = torch.tensor([1.0, 1.0, 100.0])  # of a row that speaks for many: the loss is certain
+    assert [s.name for s in ranked([worst, simple, best], weight)] == ["best", "simple", "worst"]
+
+
+def test_one_that_excludes_a_row_comes_last():
+    best, excluding = scored("best", 0.0, 0.0), scored("excluding", 9.0, -torch.inf)
+    assert [s.name for s in ranked([excluding, best])] == ["best", "excluding"]
+    assert len(ranked([excluding])) == 1
 
 
 def test_candidates_are_in_the_order_of_the_registry():
@@ -55,7 +90,7 @@ def test_drawing_fills_the_buffer_with_what_sampling_gives(name, dtype):
     assert bool((part[:, [0, 3]] == 0.0).all())
 
 
-@pytest.mark.parametrize("name", [name for name in BASES if name != "flow"])
+@pytest.mark.parametrize("name", QUICK)
 def test_the_support_holds_the_density(name):
     base = as_base(name).fit(ROWS)
     low, high = base.support
@@ -72,7 +107,7 @@ def test_a_box_rounded_to_single_precision_holds_its_rows():
     assert bool(torch.isfinite(base.log_prob(base.sample(1000, dtype=torch.float32).double().float())).all())
 
 
-@pytest.mark.parametrize("name", [name for name in BASES if name != "flow"])
+@pytest.mark.parametrize("name", QUICK)
 def test_a_row_scores_the_same_in_any_company(name):
     base = as_base(name).fit(ROWS)
     many = ROWS.repeat(60, 1)  # more rows than any chunk
@@ -90,7 +125,7 @@ def test_a_weight_is_a_repetition_for_every_base_without_a_seed(name):
     assert_close(weighted.log_prob(ROWS), repeated.log_prob(ROWS), absolute=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in BASES if name != "flow"])
+@pytest.mark.parametrize("name", QUICK)
 def test_columns_of_any_scale(name):
     """Scales of 1e±12 change the log density by the Jacobian; 1e-6 of rounding, a bin's edge aside."""
     base, scale = as_base(name).fit(ROWS).log_prob(ROWS), torch.tensor([1e12, 1e-12], dtype=torch.float64)
@@ -98,7 +133,7 @@ def test_columns_of_any_scale(name):
     assert ((scaled - base).abs() > 1e-5).sum() <= 4
 
 
-@pytest.mark.parametrize("name", [name for name in BASES if name != "flow"])
+@pytest.mark.parametrize("name", QUICK)
 def test_repeated_rows_have_a_finite_density(name):
     rows = torch.from_numpy(np.random.default_rng(1).poisson(2.0, size=(300, 2)).astype(float))
     assert bool(torch.isfinite(as_base(name).fit(rows).log_prob(rows)).all())

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Generator, Tensor
 
+from equipoise.bases.fitted import are_finite
 from equipoise.sources.rows import as_weights
 from equipoise.sources.source import as_rows
 
@@ -82,14 +83,21 @@ class Base(ABC):
         return {name: self._state(name) for name in self.fitted}
 
     def load_state(self, state: dict[str, Tensor]) -> Self:
-        """Take fitted tensors over from :meth:`state`."""
+        """Take fitted tensors over from :meth:`state`; those that make no density are refused."""
         for name in self.fitted:
             setattr(self, name, state[name].to(torch.float64))
+        if not (are_finite(*map(self._state, self.fitted)) and self._is_density()):
+            message = f"the tensors of a fitted {type(self).__name__} do not fit together: they make no density"
+            raise ValueError(message)
         return self
 
     def _state(self, name: str) -> Tensor:
         value: Tensor = getattr(self, name)
         return value
+
+    def _is_density(self) -> bool:
+        """Whether the fitted tensors, all finite, make a density."""
+        return True
 
     def _require_fit(self) -> None:
         if not self.is_fitted:

@@ -7,7 +7,7 @@ Which bases are tried depends on rows, columns and time; the order is from simpl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from math import inf
@@ -102,6 +102,7 @@ def choose(
     *,
     names: Sequence[str] | None = None,
     budget_seconds: float = 30.0,
+    steps: int | None = None,
 ) -> list[Scored]:
     """Fit and score the candidates; the chosen one is first, the others follow by their scores.
 
@@ -113,9 +114,11 @@ def choose(
         held_out_weight: Weights of the rows that judge.
         names: Which bases; those that :func:`candidates` lists where it is None.
         budget_seconds: What the fits may take together, on one core; sorts out candidates, stops none.
+        steps: Of those that are trained in steps; their own number where it is None.
     """
     wanted = candidates(rows.shape[0], rows.shape[1], budget_seconds) if names is None else names
-    scored = [_scored(name, BASES[name], rows, weight, held_out, seed, held_out_weight) for name in wanted]
+    settings = {"seed": seed} if steps is None else {"seed": seed, "steps": steps}
+    scored = [_scored(name, _made(name, settings), rows, weight, held_out, held_out_weight) for name in wanted]
     return ranked(scored, held_out_weight)
 
 
@@ -126,16 +129,15 @@ def ranked(scored: Sequence[Scored], weight: Tensor | None = None) -> list[Score
     return [simplest, *sorted((s for s in scored if s is not simplest), key=lambda s: -s.score)]
 
 
+def _made(name: str, settings: dict[str, Any]) -> Base:
+    """A base by name, with those of the settings that it knows."""
+    known: dict[str, Any] = BASES[name]().parameters()
+    return BASES[name](**{key: value for key, value in settings.items() if key in known})
+
+
 def _scored(
-    name: str,
-    kind: Callable[..., Base],
-    rows: Tensor,
-    weight: Tensor | None,
-    held_out: Tensor,
-    seed: int,
-    held_out_weight: Tensor | None,
+    name: str, base: Base, rows: Tensor, weight: Tensor | None, held_out: Tensor, held_out_weight: Tensor | None
 ) -> Scored:
-    base = kind(seed=seed) if "seed" in kind().parameters() else kind()
     began = perf_counter()
     log_prob = base.fit(rows, weight).log_prob(held_out)
     score, se = weighted_mean(log_prob, held_out_weight)

@@ -17,8 +17,11 @@ from torch import Generator, Tensor
 from torch.nn.functional import softplus
 
 from equipoise.bases.alias import alias_tables
+from equipoise.bases.fitted import are_finite
 
+_ROUNDING = 1e-5  # of masses that sum to one
 _LEAST = 1e-300  # of a probability, before it becomes a score
+_NO_TAIL = 1e-300  # of a reach
 _INDEX = 2.0  # of the Pareto tails: a mean exists, a variance does not
 
 
@@ -39,6 +42,24 @@ class Columns:
     high: Tensor
     tails: Tensor
     mass: Tensor
+
+    @property
+    def are_densities(self) -> bool:
+        """Whether the numbers are what they should be: a file may hold anything."""
+        if self.mass.dim() != 2 or 0 in self.mass.shape:
+            return False
+        d = self.mass.shape[:1]
+        shapes = [value.shape for value in (self.centre, self.spread, self.low, self.high)]
+        if shapes != [d] * 4 or self.tails.shape != (2, *d) or not are_finite(self.mass, self.tails):
+            return False
+        whole = self.mass.sum(dim=1) + self.tails.sum(dim=0)
+        positive = bool((self.mass > 0).all() & (self.tails >= 0).all() & (self.spread > 0).all())
+        reach = self.reach[self.tails > 0]
+        return (
+            positive
+            and bool(((whole - 1.0).abs() < _ROUNDING).all() & (self.low < self.high).all() & (reach > 0).all())
+            and are_finite(self.centre, self.spread, self.ends, self.reach, self._log_end, self._log_height)
+        )
 
     @cached_property
     def step(self) -> Tensor:
@@ -92,16 +113,19 @@ class Columns:
         """P(X ≤ x) and P(X > x) of every entry of x (n, d), each exact where it is small."""
         position = (torch.asinh((x - self.centre) / self.spread) - self.low) / self.step
         index = self._index(position)
-        mass, column = torch.take(self.mass, index), index // self.mass.shape[1]
+        mass, column = self.mass.flatten()[index], index // self.mass.shape[1]
         inside = position - torch.remainder(index, self.mass.shape[1])
-        below = torch.take(self._below, index + column) + inside * mass
-        above = torch.take(self._above, index + column + 1) + (1.0 - inside) * mass
-        for side, (row, of) in enumerate(self._outside(position)):
-            far = (x[row, of] - self.ends[side, of]).abs() / self.reach[side, of]
-            tail = torch.nan_to_num(self.tails[side, of] * (1.0 + far) ** -_INDEX, nan=0.0)
-            small, large = (below, above) if side == 0 else (above, below)
-            small[row, of], large[row, of] = tail, 1.0 - tail
-        return below, above
+        below = self._below.flatten()[index + column] + inside * mass
+        above = self._above.flatten()[index + column + 1] + (1.0 - inside) * mass
+        lower, upper = (
+            self.tails[side] * (1.0 + distance.clamp(min=0.0) / self.reach[side].clamp(min=_NO_TAIL)) ** -_INDEX
+            for side, distance in enumerate((self.ends[0] - x, x - self.ends[1]))
+        )
+        under, over = position < 0.0, position > self.mass.shape[1]
+        return (
+            torch.where(under, lower, torch.where(over, 1.0 - upper, below)),
+            torch.where(under, 1.0 - lower, torch.where(over, upper, above)),
+        )
 
     def scores(self, x: Tensor) -> Tensor:
         """Normal scores Φ⁻¹(F(x)) of every entry of x (n, d), each from the nearer end of its distribution."""
@@ -112,6 +136,7 @@ class Columns:
     def quantile(self, below: Tensor, above: Tensor | None = None) -> Tensor:
         """Where P(X ≤ x) is ``below`` and P(X > x) is ``above``, (n, d): the inverse of :meth:`cdf`."""
         above = 1.0 - below if above is None else above
+        below, above = below.clamp(min=_LEAST), above.clamp(min=_LEAST)  # a quantile is a number
         bins = self.mass.shape[1]
         index = torch.searchsorted(self._below, below.T.contiguous(), right=True).T - 1
         index = index.clamp(0, bins - 1)
@@ -157,9 +182,9 @@ class Columns:
         return {}
 
     def _index(self, position: Tensor) -> Tensor:
-        """Which bin of all columns' bins, one column after the other; the nearest for entries outside."""
+        """Which bin of all columns' bins, one column after the other; the nearest for entries outside, 0 for NaN."""
         bins = self.mass.shape[1]
-        return position.clamp(0, bins - 1).long() + bins * torch.arange(len(self.mass))
+        return position.clamp(0, bins - 1).nan_to_num(nan=0.0).long() + bins * torch.arange(len(self.mass))
 
     def _outside(self, position: Tensor) -> list[tuple[Tensor, ...]]:
         """Rows and columns of the entries below the bins, and above them."""

@@ -9,13 +9,14 @@ are pulled towards a Gaussian's by a share of the independent columns, which kee
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, pi
+from math import log, pi, sqrt
 from typing import Any, ClassVar, Self
 
 import torch
 from torch import Generator, Tensor
 
 from equipoise.bases.base import Base, row_count
+from equipoise.bases.fitted import is_share
 from equipoise.bases.flow import Flow
 from equipoise.bases.gaussian import Gaussian
 from equipoise.bases.gaussian_mixture import GaussianMixture
@@ -98,6 +99,9 @@ class Copula(Base):
             part.load_state({key.removeprefix(name): value for key, value in state.items() if key.startswith(name)})
         return super().load_state(state)
 
+    def _is_density(self) -> bool:
+        return self.scores.features == self.marginals.features and is_share(self.independent_)
+
     def _support(self) -> tuple[Tensor, Tensor]:
         return self.marginals.support
 
@@ -117,7 +121,9 @@ class Copula(Base):
 
     def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
         z = self.density_of_scores.sample(n, generator, torch.float64)
-        return self.marginals.columns.quantile(torch.special.ndtr(z), torch.special.ndtr(-z)).to(dtype)
+        return self.marginals.columns.quantile(*(0.5 * torch.special.erfc(s * z / sqrt(2.0)) for s in (-1, 1))).to(
+            dtype
+        )
 
     def _log_prob(self, x: Tensor) -> Tensor:
         return torch.cat([self._joined(part.to(torch.float64)) for part in x.split(_CHUNK)]).to(x.dtype)
@@ -143,15 +149,15 @@ class CopulaFlow(Copula):
     """A copula whose scores a normalising flow joins. Needs ``pip install "equipoise[flow]"``.
 
     Arguments:
-        kind: ``"maf"`` or ``"nsf"``.
-        seed: Seeds the flow's weights and batches.
+        kind, transforms, width, steps, seed: Of the flow.
     """
 
-    def __init__(self, kind: str = "maf", seed: int = 0) -> None:
+    def __init__(
+        self, kind: str = "maf", transforms: int = 5, width: int = 128, *, steps: int | None = None, seed: int = 0
+    ) -> None:
         super().__init__(1, seed)
-        self.kind = kind
-        self.scores = Flow(kind, seed=seed)
+        self.scores = Flow(kind, transforms, width, steps=steps, seed=seed)
 
     def parameters(self) -> dict[str, Any]:
         """The constructor's arguments."""
-        return {"kind": self.kind, "seed": self.seed}
+        return {key: getattr(self.scores, key) for key in ("kind", "transforms", "width", "steps", "seed")}

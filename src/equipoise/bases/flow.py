@@ -17,6 +17,7 @@ from torch import Generator, Tensor, nn
 from torch.nn.utils import clip_grad_norm_, parameters_to_vector, vector_to_parameters
 
 from equipoise.bases.base import Base, refuse_constant, row_count
+from equipoise.bases.fitted import is_share
 
 _KINDS = ("maf", "nsf")
 _CHUNK = 4096
@@ -55,6 +56,9 @@ class Flow(Base):
         if kind not in _KINDS:
             message = f"kind must be one of {', '.join(_KINDS)}; got {kind!r}"
             raise ValueError(message)
+        if not all(isinstance(count, int) and count >= 1 for count in (transforms, width, batch)):
+            message = f"transforms, width and batch must be positive integers; got {transforms}, {width}, {batch}"
+            raise ValueError(message)
         self.kind, self.transforms, self.width = kind, transforms, width
         self.steps, self.batch, self.learning_rate, self.seed = steps, batch, learning_rate, seed
         self._modules: dict[torch.dtype, nn.Module] = {}
@@ -83,6 +87,12 @@ class Flow(Base):
         flow = self._built(rows.shape[1])
         _train(flow, standard[order], len(rows) * share[order].to(torch.float32), cut, self, generator)
         self.weights_ = parameters_to_vector(flow.parameters()).detach().double()
+
+    def _is_density(self) -> bool:
+        d, room = self.mean_.shape, self.weights_.numel()
+        fits = len(d) == 1 and self.scale_.shape == d and bool((self.scale_ > 0).all()) and is_share(self.defence_)
+        least = self.transforms * self.width * (self.width + len(self.mean_))  # before anything so large is built
+        return fits and least <= room and room == sum(p.numel() for p in self._built(len(self.mean_)).parameters())
 
     def _built(self, features: int) -> nn.Module:
         """The network, its first weights set by the seed."""

@@ -15,6 +15,7 @@ import torch
 from torch import Generator, Tensor
 
 from equipoise.bases.base import Base, refuse_constant
+from equipoise.bases.fitted import are_factors
 
 
 class Gaussian(Base):
@@ -43,6 +44,9 @@ class Gaussian(Base):
         centred = rows - self.mean_
         covariance = centred.T @ (share.unsqueeze(1) * centred)
         self.factor_ = factor(covariance, _shrinkage(rows) if self.shrinkage is None else self.shrinkage)
+
+    def _is_density(self) -> bool:
+        return self.mean_.dim() == 1 and are_factors(self.factor_, self.mean_)
 
     def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
         noise = torch.randn(n, self.features, generator=generator, dtype=dtype)

@@ -15,6 +15,7 @@ from torch import Generator, Tensor
 
 from equipoise.bases.base import Base, refuse_constant, row_count
 from equipoise.bases.em import Components, Quadratic, climb, start
+from equipoise.bases.fitted import are_factors, are_shares
 from equipoise.bases.gaussian import factor
 
 _SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
@@ -60,6 +61,10 @@ class GaussianMixture(Base):
         self.means_ = model.means * scale + shift
         self.factors_ = torch.stack([factor(c, 0.0) for c in model.covariances * torch.outer(scale, scale)])
         self.shares_ = model.shares
+
+    def _is_density(self) -> bool:
+        fits = self.means_.dim() == 2 and self.shares_.shape == self.means_.shape[:1]
+        return fits and are_shares(self.shares_) and are_factors(self.factors_, self.means_)
 
     def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
         which = torch.multinomial(self.shares_, n, replacement=True, generator=generator)

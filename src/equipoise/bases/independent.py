@@ -17,6 +17,7 @@ from torch import Generator, Tensor
 
 from equipoise.bases.base import Base, refuse_constant, row_count
 from equipoise.bases.columns import Columns
+from equipoise.bases.fitted import are_finite
 from equipoise.bases.gaussian import factor
 from equipoise.bases.marginals import Marginals
 from equipoise.bases.unmixing import cube, newton, rotation, tanh
@@ -85,6 +86,11 @@ class Independent(Base):
         trials = [_Trial.of(some, weight, turn) for turn in turns]
         best = max(trials, key=lambda trial: trial.score)
         return still if best is trials[0] else _sharpened(some, weight, best).map
+
+    def _is_density(self) -> bool:
+        d = self.mean_.shape
+        fits = len(d) == 1 and self.unmix_.shape == (*d, *d) and self.marginals.features == len(self.mean_)
+        return fits and are_finite(torch.linalg.slogdet(self.unmix_)[1])
 
     def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
         y = self.marginals.sample(n, generator, torch.float64)

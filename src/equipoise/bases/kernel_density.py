@@ -16,6 +16,7 @@ import torch
 from torch import Generator, Tensor
 
 from equipoise.bases.base import Base, refuse_constant, row_count
+from equipoise.bases.fitted import are_factors, are_shares, is_share
 from equipoise.bases.gaussian import factor
 from equipoise.bases.gridded import Grid, relative_widths
 
@@ -95,6 +96,12 @@ class KernelDensity(Base):
     def _whitened(self, x: Tensor) -> Tensor:
         white: Tensor = torch.linalg.solve_triangular(self.factor_, (x - self.mean_).T, upper=False).T
         return white
+
+    def _is_density(self) -> bool:
+        d, size = self.mean_.shape, self.mass_.shape[:1]
+        fits = len(d) == 1 and self.low_.shape == self.step_.shape == d and self.mass_.shape == size * d[0] != (1,)
+        whole = fits and are_factors(self.factor_, self.mean_) and are_shares(self.mass_)
+        return whole and bool((self.step_ > 0).all()) and is_share(self.defence_)
 
     def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
         """A node by its mass, and a triangular step to its neighbours."""

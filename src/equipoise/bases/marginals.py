@@ -94,6 +94,9 @@ class Marginals(Base):
         position = (z - self.low_[i]) * (bins / (self.high_[i] - self.low_[i]))
         return torch.bincount(position.long().clamp(0, bins - 1), weights=share, minlength=bins)
 
+    def _is_density(self) -> bool:
+        return self.columns.are_densities
+
     def _support(self) -> tuple[Tensor, Tensor]:
         open_, ends = self.tails_ > 0, self.columns.ends
         infinite = torch.full_like(ends, torch.inf)

@@ -14,6 +14,7 @@ import torch
 from torch import Generator, Tensor
 
 from equipoise.bases.base import Base
+from equipoise.bases.fitted import are_shares
 
 
 class Mixture(Base):
@@ -63,6 +64,10 @@ class Mixture(Base):
     def _fit(self, rows: Tensor, share: Tensor) -> None:
         for part in self.parts:
             part.fit(rows, share)
+
+    def _is_density(self) -> bool:
+        agree = len({part.features for part in self.parts}) == 1
+        return agree and self.weights_.shape == (len(self.parts),) and are_shares(self.weights_)
 
     def _support(self) -> tuple[Tensor, Tensor]:
         lows, highs = zip(*(part.support for part in self._weighted()), strict=True)

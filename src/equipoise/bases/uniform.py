@@ -13,6 +13,7 @@ import torch
 from torch import Generator, Tensor
 
 from equipoise.bases.base import Base, refuse_constant
+from equipoise.bases.fitted import are_finite
 
 
 class Uniform(Base):
@@ -53,6 +54,10 @@ class Uniform(Base):
         low = lowest - room if self.low is None else _corner(self.low).expand_as(lowest)
         high = highest + room if self.high is None else _corner(self.high).expand_as(highest)
         self._set(low.clone(), high.clone())
+
+    def _is_density(self) -> bool:
+        fits = self.low_.dim() == 1 and self.low_.shape == self.high_.shape
+        return fits and are_finite(self.high_ - self.low_) and bool((self.low_ < self.high_).all())
 
     def _support(self) -> tuple[Tensor, Tensor]:
         return self.low_, self.high_

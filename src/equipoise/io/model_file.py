@@ -48,7 +48,7 @@ def save(model: Saved, path: str | Path) -> None:
         raise TypeError(message)
     document, tensors = model.to_document()
     document = {"version": VERSION, "kind": model.kind, **document}
-    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    whole = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     header = json.dumps({**document, _DIGEST: _digest(document, whole)}, allow_nan=False)
     content = to_bytes(whole, metadata={_KEY: header})
     target = Path(path)
