@@ -2,12 +2,14 @@
 
 import torch
 
+from equipoise.bases import Marginals
 from equipoise.surfaces import (
     Additive,
     BlockDiagonal,
     FullyConnected,
     InRange,
     Kernel,
+    OnScores,
     RandomFeatures,
     Standardise,
     Sum,
@@ -18,6 +20,12 @@ FEATURES = 3
 
 def rows(n=200, seed=0, scale=1.0, features=FEATURES):
     return scale * torch.randn(n, features, generator=torch.Generator().manual_seed(seed))
+
+
+def columns(n=300, **bounds):
+    """Columns of three shapes: a normal one, a positive one, and one of heavy tails."""
+    normal, gamma, cauchy = rows(n).double().T
+    return Marginals(**bounds).fit(torch.stack([normal, torch.exp(gamma), cauchy / rows(n, 1)[:, 0]], dim=1)).columns
 
 
 SURFACES = {
@@ -34,6 +42,7 @@ SURFACES = {
     "random features": lambda: RandomFeatures.on_rows(rows(), 30, seed=0),
     "random features of the laplacian": lambda: RandomFeatures(FEATURES, 30, 2.0, "laplacian", outputs=2, seed=0),
     "standardised": lambda: Standardise.to_rows(FullyConnected(FEATURES, 4, 1), rows(scale=30.0) + 5),
+    "on scores": lambda: OnScores(FullyConnected(FEATURES, 4, 1, activation="silu"), columns()),
     "sum": lambda: Sum(FullyConnected(FEATURES, 4, 1), Additive.on_rows(rows(), 5)),
     "half-line": lambda: InRange(FullyConnected(FEATURES, 4, 1), (0.0, float("inf"))),
     "bounded": lambda: InRange(FullyConnected(FEATURES, 4, 1, 2), (-0.5, 1.5), "arctan"),

@@ -66,6 +66,9 @@ class FullyConnected(nn.Module):
         if not 0.0 <= dropout < 1.0:
             message = f"dropout must be in [0, 1), got {dropout}"
             raise ValueError(message)
+        if not gain >= 0.0:
+            message = f"gain must not be negative, got {gain}"
+            raise ValueError(message)
         activation_of(activation)
         self.spec = {
             "features": features,

@@ -37,8 +37,9 @@ class OnScores(nn.Module):
         super().__init__()
         self.surface = surface
         for name in _NAMES:
-            self.register_buffer(name, getattr(columns, name))
-        self._prepared: tuple[int, Columns] | None = None
+            self.register_buffer(name, getattr(columns, name).clone())
+        self._prepared: tuple[int, Tensor, Columns] | None = None
+        self.register_load_state_dict_post_hook(_refuse_no_densities)
 
     @property
     def spec(self) -> dict[str, object]:
@@ -66,15 +67,22 @@ class OnScores(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Heights of rows (n, d)."""
         check_rows(x, len(self.mass), x)
-        u: Tensor = self.surface(self._columns().scores(x.to(self.mass)).to(x))
+        u: Tensor = self.surface(self._columns().scores(x.to(torch.float64)).to(x))
         return u
 
     def _columns(self) -> Columns:
         """The densities with what finding needs, prepared again where they have changed."""
         version = -1 if self.mass.is_inference() else self.mass._version
-        if self._prepared is None or self._prepared[0] != version or self._prepared[1].mass is not self.mass:
-            self._prepared = version, Columns(*(getattr(self, name) for name in _NAMES))
-        return self._prepared[1]
+        if self._prepared is None or self._prepared[0] != version or self._prepared[1] is not self.mass:
+            columns = Columns(*(getattr(self, name).to(torch.float64) for name in _NAMES))
+            self._prepared = version, self.mass, columns
+        return self._prepared[2]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": None}  # a copy's versions count from zero
+
+
+def _refuse_no_densities(surface: OnScores, _: Any) -> None:  # noqa: ANN401  # torch's hook
+    if not surface._columns().are_densities:
+        message = "the columns' numbers do not fit together: they make no densities"
+        raise ValueError(message)
