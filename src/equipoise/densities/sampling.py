@@ -1,15 +1,18 @@
 """Rows of a density that is known up to its normaliser, from rows of a base.
 
-    importance resampling    draw a pool from the base, keep rows with probability ∝ w = R(u)
+    rejection                keep a row of the base with probability w/W, where weights w = R(u) have a known bound W
+    importance resampling    draw a pool from the base, keep rows with probability ∝ w
     MALA                     then move each along x' = x + ε²/2·∇log p + ε·noise, accepted by Metropolis and Hastings
 
-Resampling is right where the pool's weights are even. Where few rows carry them, a row would be drawn again and again;
-there each is moved by a Markov chain whose stationary density is the model's own.
+Rejection is exact, and taken where it keeps rows often enough. Resampling is right where the pool's weights are even.
+Where few rows carry them, a row would be drawn again and again; there each is moved by a Markov chain whose stationary
+density is the model's own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp, inf
 from typing import Any, Protocol, Self
 
 import torch
@@ -19,6 +22,7 @@ from equipoise.normalizer import Normalizer
 
 _POOL, _LEAST_POOL, _MOST_POOL = 8, 16_384, 1_048_576
 _POOR = 0.05  # effective share of the pool below which rows are moved
+_LEAST_KEPT = 0.05  # of the base's rows, for rejection to be worth its draws
 _MOVES = 60
 _AIM = 0.57  # acceptance at which MALA moves fastest
 
@@ -34,6 +38,10 @@ class Weighted(Protocol):
     def normalizer(self) -> Normalizer:
         """What is known of the weights."""
 
+    @property
+    def log_bound(self) -> float:
+        """What no log weight exceeds; infinite where nothing is known."""
+
     def log_weight(self, x: Tensor) -> Tensor:
         """Log R(u) at rows."""
 
@@ -48,27 +56,46 @@ class Quality:
     Arguments:
         method: In words.
         effective: The share of the base's rows that carry the weight, 1 where the base is the density.
+        kept: The share of the base's rows that rejection keeps; 0 where it is not used.
     """
 
     method: str
     effective: float
+    kept: float = 0.0
 
     @classmethod
-    def of(cls, normalizer: Normalizer) -> Self:
-        """What the weights of the normaliser say."""
+    def of(cls, normalizer: Normalizer, log_bound: float = inf) -> Self:
+        """What the weights of the normaliser, and their bound where they have one, say."""
         effective = normalizer.ess / normalizer.n if normalizer.n else 1.0
+        kept = exp(min(normalizer.log_z - log_bound, 0.0)) if normalizer.n and normalizer.trusted else 0.0
+        if kept >= _LEAST_KEPT:
+            return cls("rejection sampling", effective, kept)
         poor = effective < _POOR
         return cls("importance resampling, moved by MALA" if poor else "importance resampling", effective)
 
 
 def draw(density: Weighted, n: int, generator: Generator) -> tuple[Tensor, Quality]:
     """Draw n rows in float64, and say how."""
-    quality = Quality.of(density.normalizer)
+    quality = Quality.of(density.normalizer, density.log_bound)
+    if quality.kept:
+        return _kept(density, n, quality.kept, generator), quality
     wanted = max(_LEAST_POOL, int(_POOL * n / max(quality.effective, 1e-6)))
     rows = _resampled(density, n, min(wanted, max(_MOST_POOL, _POOL * n)), generator)
     if quality.effective < _POOR:
         rows = moved(density, rows, generator)
     return rows, quality
+
+
+def _kept(density: Weighted, n: int, share: float, generator: Generator) -> Tensor:
+    """N rows of the base, each kept with probability w/W."""
+    parts: list[Tensor] = []
+    while (missing := n - sum(map(len, parts))) > 0:
+        pool = min(int(1.1 * missing / share) + 16, _MOST_POOL)
+        rows = density.base.sample(pool, generator=generator, dtype=torch.float64)
+        chance = torch.rand(pool, generator=generator, dtype=torch.float64)
+        odds = density.log_weight(rows).double() - density.log_bound
+        parts.append(rows[torch.log(chance) < odds][:missing])
+    return torch.cat(parts)
 
 
 def _resampled(density: Weighted, n: int, pool: int, generator: Generator) -> Tensor:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from equipoise.bases.stacking import prune, weighted_mean
 from equipoise.densities import Pushed, Stacked
 from equipoise.densities.stacked import stacked
 from equipoise.estimators.columns import Columns
-from equipoise.estimators.density_plan import FLOWS, PRODUCTS, Recipe, plan
+from equipoise.estimators.density_plan import FLOWS, PRODUCTS, Recipe, joined_on_scores, plan
 from equipoise.estimators.density_settings import Settings
 from equipoise.instance import Instance
 from equipoise.normalizer import UnusableWeightsError
@@ -93,8 +94,11 @@ class Fitted:
 
 def fit_density(values: np.ndarray[Any, Any], sample_weight: Any, settings: Settings, names: tuple[str, ...]) -> Fitted:  # noqa: ANN401
     """Fit a stack of candidates to rows (n, d)."""
+    weight = None if sample_weight is None else as_weights(sample_weight, torch.from_numpy(values))
+    if weight is not None and not bool((weight > 0).all()):
+        values, weight = values[(weight > 0).numpy()], weight[weight > 0]
     columns = Columns.of(values, names, settings)
-    rows = Part(columns.standard, None if sample_weight is None else as_weights(sample_weight, columns.standard))
+    rows = Part(columns.standard, weight)
     train, selecting = _split(rows, settings)
     found = _bases(train, selecting, columns, settings)
     bases = {candidate.name: candidate for candidate in found}
@@ -149,14 +153,17 @@ def _bases(train: Part, selecting: Part, columns: Columns, settings: Settings) -
 
 
 def _compete(train: Part, selecting: Part, settings: Settings) -> list[Scored]:
-    """Bases from simple to complex; flows join where the simple ones have found dependence."""
-    names = candidates(*train.rows.shape, trained=settings.budget != 0)
-    simple = [name for name in names if name not in FLOWS]
+    """Bases from simple to complex; a flow joins where these have found dependence, in the space that suits it."""
+    seconds = settings.budget if isinstance(settings.budget, float) else inf
+    n, d = train.rows.shape
+    names = candidates(n, d, seconds, trained=settings.budget != 0)
     compete = partial(choose, train.rows, train.weight, selecting.rows, settings.seed, selecting.weight)
-    found = compete(names=simple)
-    if len(simple) == len(names) or found[0].name in PRODUCTS:
+    found = compete(names=[name for name in names if name not in FLOWS])
+    flow = FLOWS[joined_on_scores([scored.name for scored in found])]
+    if flow not in names or found[0].name in PRODUCTS:
         return found
-    return ranked([*found, *compete(names=[name for name in names if name in FLOWS])], selecting.weight)
+    steps = settings.budget if isinstance(settings.budget, int) else None
+    return ranked([*found, *compete(names=[flow], steps=steps)], selecting.weight)
 
 
 def _refit(name: str, base: Base) -> Callable[[Part], Base] | None:

@@ -24,7 +24,6 @@ FEWEST_ROWS = 200  # below, a surface has too little to learn from, and the base
 PRODUCTS = ("uniform", "marginals", "independent")  # a base like these leaves no dependence over
 COPULAS = ("copula", "copula_mixture")
 FLOWS = ("flow", "copula_flow")  # what a good flow leaves over are rare blunders, which a push does not find
-_SHARP = 4.0  # gain of a surface that must bend often
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def plan(rows: Tensor, settings: Settings, bases: list[str]) -> list[Recipe]:
         return [recipe(bases[0], settings.surface, type(settings.surface).__name__)]
     if settings.base is not None:
         on_scores = bases[0] in COPULAS
-        return [recipe(bases[0], _network(n, d, instance, _SHARP if d <= 3 else 1.0), "network", scores=on_scores)]
+        return [recipe(bases[0], _network(n, d, instance, 4.0 if d <= 2 else 1.0), "network", scores=on_scores)]
     choices = _choices(d, bases)
     return [
         recipe(over, _network(n, d, instance, gain), name, scores=scores, of=len(choices))
@@ -85,14 +84,20 @@ def plan(rows: Tensor, settings: Settings, bases: list[str]) -> list[Recipe]:
 def _choices(d: int, bases: list[str]) -> list[tuple[str, float, str, bool]]:
     """Base, gain, name, and whether on scores."""
     grown = [name for name in bases if name not in FLOWS]
-    best = grown[0]
-    if best in PRODUCTS or d == 1:
-        return [(best, _SHARP if d <= 3 else 1.0, "network", False)]
-    smooth = next((name for name in grown if name not in (*PRODUCTS, *COPULAS)), best)
-    sharp = _SHARP if d <= 6 else 2.0
-    chosen = [(smooth, 1.0 if d > 3 else sharp, "smooth", False), ("marginals", sharp, "sharp", False)]
-    chosen += [(name, 1.0, "on scores", True) for name in COPULAS]
-    return [choice for choice in chosen if choice[0] in bases]
+    sharp = 4.0 if d <= 2 else 2.0  # gain of a surface that must bend often
+    if grown[0] in PRODUCTS or d == 1:
+        return [(grown[0], sharp, "network", False)]
+    edges = ("marginals", sharp, "sharp", False)
+    if joined_on_scores(grown):
+        return [*((name, 1.0, "on scores", True) for name in COPULAS if name in bases), edges]
+    smooth = next(name for name in grown if name not in (*PRODUCTS, *COPULAS))
+    return [(smooth, sharp if d <= 2 else 1.0, "smooth", False), edges]
+
+
+def joined_on_scores(bases: list[str]) -> bool:
+    """Whether dependence is better seen in normal scores, by the best of the bases that can have any."""
+    dependent = [name for name in bases if name not in (*PRODUCTS, *FLOWS)]
+    return bool(dependent) and dependent[0] in COPULAS
 
 
 def _network(n: int, d: int, instance: Instance, gain: float) -> Callable[[Tensor], nn.Module]:
