@@ -74,6 +74,17 @@ def test_any_bounded_interval(low, width):
     assert (found.low, found.high) == pytest.approx((low, high), rel=1e-14, abs=1e-14)
 
 
+@given(st.floats(1.0, 1e5), st.sampled_from([-1.0, 1.0]), st.floats(-5.0, 0.9))
+def test_an_interval_far_out_and_narrow(far, side, magnitude):
+    """Labels such as 255 and 256: K lies between two heights of the line on which it is looked for."""
+    low = side * far
+    high = low + far * 10.0**magnitude
+    found = find_interval(lambda u: high - u, lambda u: u - low)
+    assert (found.low, found.high) == pytest.approx((low, high), rel=1e-13, abs=1e-13)
+    half = find_interval(one, lambda u: u - low)
+    assert (half.low, half.high) == (pytest.approx(low, rel=1e-13), inf)
+
+
 @given(st.floats(-300.0, 300.0), st.floats(0.01, 20.0))
 def test_a_shifted_and_stretched_log_ratio(shift, scale):
     found = find_interval(lambda u: torch.sigmoid(scale * (shift - u)), lambda u: torch.sigmoid(scale * (u - shift)))

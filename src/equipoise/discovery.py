@@ -25,6 +25,7 @@ _FAR = 30.0  # where numbers run out beyond this height, only they do
 def find_interval(up: Curve, down: Curve) -> Interval:
     """K found from R; all of ℝ where no stretch of heights has a balance."""
     u = _line()
+    u = torch.unique(torch.cat([u, *(_around_turns(side, u) for side in (up, down))]))
     good, sign, log_ratio = _valid(up, down, u), torch.sign(up(u)), _log_ratio(up, down, u)
     rises = sign[:-1] * torch.diff(log_ratio) > -_ROUNDING
     linked = good[:-1] & good[1:] & (sign[:-1] == sign[1:]) & rises
@@ -40,10 +41,24 @@ def find_interval(up: Curve, down: Curve) -> Interval:
 
 
 def _line() -> Tensor:
-    far: Tensor = torch.logspace(-9, 3, 1500, dtype=torch.float64)
+    far: Tensor = torch.logspace(-9, 6, 1875, dtype=torch.float64)
     near = torch.arange(-2000, 2001, dtype=torch.float64) / 100.0
     u: Tensor = torch.unique(torch.cat([-far, near, far]))
     return u
+
+
+def _around_turns(side: Curve, u: Tensor) -> Tensor:
+    """Heights that crowd to where a magnitude changes its sign: K may begin and end between two of the line."""
+    sign = torch.sign(side(u))
+    turns = torch.nonzero(sign[:-1] * sign[1:] < 0).flatten()
+    low, high, before = u[turns], u[turns + 1], sign[turns]
+    for _ in range(64):
+        middle = 0.5 * (low + high)
+        same = torch.sign(side(middle)) == before
+        low, high = torch.where(same, middle, low), torch.where(same, high, middle)
+    steps = (u[turns + 1] - u[turns]).unsqueeze(-1) * torch.logspace(-9, 0, 37, dtype=torch.float64)
+    crowded: Tensor = torch.cat([low.unsqueeze(-1) - steps, high.unsqueeze(-1) + steps]).flatten()
+    return crowded
 
 
 def _valid(up: Curve, down: Curve, u: Tensor) -> Tensor:
