@@ -131,7 +131,8 @@ def facts(instance: Instance) -> Iterator[list[str]]:
         yield ["$M^D$, as printed", f"${tex(printed.down)}$"]
         if printed.loss_up:
             sides = (
-                rf"\mathbb{{E}}_U\big[{tex(printed.loss_up)}\big] + \mathbb{{E}}_D\big[{tex(printed.loss_down)}\big]"
+                rf"\mathbb{{E}}_U\left[{tex(printed.loss_up)}\right]"
+                rf" + \mathbb{{E}}_D\left[{tex(printed.loss_down)}\right]"
             )
             yield ["loss, as printed", f"${sides}$"]
         if printed.erratum:
