@@ -93,7 +93,8 @@ def test_every_instance_that_it_takes_lands_near_the_truth(instance):
     over_base = np.mean(true_log_density(FRESH)) - model.base_.log_prob(FRESH).mean().item()
     assert over_base > 0.2
     assert left < 0.2 * over_base
-    assert np.abs(model.score_samples(FRESH) - true_log_density(FRESH)).mean() < 0.2
+    most = 0.25 if instance == "reversed_kl" else 0.1  # its up forces are 1/u²: rows in gaps outweigh all others
+    assert np.abs(model.score_samples(FRESH) - true_log_density(FRESH)).mean() < most
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,11 @@ def put(*keys_and_value):
     return change
 
 
+def member(*keys_and_value):
+    """Put into the only member."""
+    return put("members", 0, *keys_and_value)
+
+
 def tensor(name, value):
     """Put a tensor in a tensor's place, or None to leave it out."""
 
@@ -239,24 +244,38 @@ def test_an_unchanged_document_loads(path, model):
         (put("instance", "parameters", {"alpha": "os"}), "damaged"),
         (put("instance", "parameters", {"beta": 1.0}), "damaged"),
         (put("instance", "nce"), "damaged"),
-        (put("base", "name", "subprocess"), "damaged"),
-        (put("base", "parameters", {"shrinkage": 7.0}), "shrinkage"),
-        (put("base", "parameters", {"shell": True}), "damaged"),
-        (put("base", None), "damaged"),
-        (put("surface", "type", "eval"), "damaged"),
-        (put("surface", 5), "damaged"),
-        (put("surface", "width", 10**9), "not those of its blueprint"),
-        (put("surface", "layers", 10**12), "counted in integers from 1 to"),
-        (put("surface", "layers", -1), "counted in integers from 1 to"),
-        (put("surface", "width", 8.5), "counted in integers from 1 to"),
-        (put("surface", "activation", "exec"), "expected one of leaky_relu, .*got 'exec'"),
-        (put("surface", "features", 3), "not those of its blueprint"),
+        (member("instance", {"name": "softmax_cross_entropy", "parameters": {}}), "no density follows"),
+        (member("instance", "parameters", {"alpha": -1.0}), "pso_lde needs 0 < alpha"),
+        (member("instance", None), "damaged"),
+        (member("base", "name", "subprocess"), "damaged"),
+        (member("base", "parameters", {"shrinkage": 7.0}), "shrinkage"),
+        (member("base", "parameters", {"shell": True}), "damaged"),
+        (member("base", None), "damaged"),
+        (member("surface", "type", "eval"), "damaged"),
+        (member("surface", 5), "damaged"),
+        (member("surface", "width", 10**9), "not those of its blueprint"),
+        (member("surface", "layers", 10**12), "counted in integers from 1 to"),
+        (member("surface", "layers", -1), "counted in integers from 1 to"),
+        (member("surface", "width", 8.5), "counted in integers from 1 to"),
+        (member("surface", "activation", "exec"), "expected one of leaky_relu, .*got 'exec'"),
+        (member("surface", "features", 3), "not those of its blueprint"),
         (put("features", 3), "damaged"),
         (put("features", -1), "positive integer"),
         (put("features", 10**15), "damaged"),
         (put("names", ["east"]), "1 names for 2 columns"),
-        (put("log_normalizer", ["nan", 0.0]), "log Z must be finite"),
-        (put("log_normalizer", [0.0]), "damaged"),
+        (member("normalizer", ["nan", 0.0, 900.0, 1000, 0.1]), "log Z must be finite"),
+        (member("normalizer", [0.0]), "damaged"),
+        (member("normalizer", [0.0, -0.1, 900.0, 1000, 0.1]), "log Z must be finite"),
+        (put("members", []), "do not fit together"),
+        (put("members", {}), "do not fit together"),
+        (put("members", 0, 7), "damaged"),
+        (put("weights", [0.5, 0.5]), "do not fit together"),
+        (put("weights", [0.9]), "do not fit together"),
+        (put("weights", ["nan"]), "do not fit together"),
+        (put("member_names", []), "do not fit together"),
+        (put("inside", 0.0), "do not fit together"),
+        (put("inside", "nan"), "do not fit together"),
+        (put("samples", [600]), "damaged"),
         (put("selection", [3]), "damaged"),
         (put("history", {"stairs": []}), "damaged"),
         (lambda document, _: document.pop("history") and None, "damaged"),
@@ -264,12 +283,14 @@ def test_an_unchanged_document_loads(path, model):
         (tensor("shift", torch.full((2,), torch.nan)), "expected 2 finite numbers"),
         (tensor("scale", torch.zeros(2)), "do not fit together"),
         (tensor("scale", None), "damaged"),
-        (tensor("base.mean_", torch.zeros(3)), "damaged"),
-        (tensor("base.factor_", torch.full((2, 2), torch.nan)), "do not fit together"),
-        (tensor("base.factor_", None), "damaged"),
-        (tensor("surface.last.weight", torch.zeros(1, 3)), "not those of its blueprint"),
-        (tensor("surface.last.bias", None), "not those of its blueprint"),
-        (lambda _, tensors: tensors.update({"surface.extra": torch.zeros(2)}), "not those of its blueprint"),
+        (tensor("low", torch.full((2,), torch.nan)), "expected 2"),
+        (tensor("high", torch.full((2,), -torch.inf)), "do not fit together"),
+        (tensor("member.0.base.mean_", torch.zeros(3)), "damaged"),
+        (tensor("member.0.base.factor_", torch.full((2, 2), torch.nan)), "do not fit together"),
+        (tensor("member.0.base.factor_", None), "damaged"),
+        (tensor("member.0.surface.last.weight", torch.zeros(1, 3)), "not those of its blueprint"),
+        (tensor("member.0.surface.last.bias", None), "not those of its blueprint"),
+        (lambda _, tensors: tensors.update({"member.0.surface.extra": torch.zeros(2)}), "not those of its blueprint"),
     ],
 )
 def test_a_forged_document_is_refused(path, change, words):
@@ -281,8 +302,8 @@ def test_a_deeply_nested_document_is_refused(path):
     surface = {"type": "fully_connected"}
     for _ in range(400):
         surface = {"type": "in_range", "interval": [0.0, 1.0], "surface": surface}
-    forge(path, put("surface", surface))
-    assert refused(path, "damaged")
+    forge(path, member("surface", surface))
+    assert refused(path, "inside more than")
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # not a mapping
     save_file(tensors, path, metadata={"equipoise": "[" * 200_000})

@@ -10,6 +10,7 @@ from equipoise.surfaces import (
     InRange,
     Kernel,
     OnScores,
+    Quadratic,
     RandomFeatures,
     Standardise,
     Sum,
@@ -43,6 +44,7 @@ SURFACES = {
     "random features of the laplacian": lambda: RandomFeatures(FEATURES, 30, 2.0, "laplacian", outputs=2, seed=0),
     "standardised": lambda: Standardise.to_rows(FullyConnected(FEATURES, 4, 1), rows(scale=30.0) + 5),
     "on scores": lambda: OnScores(FullyConnected(FEATURES, 4, 1, activation="silu"), columns()),
+    "quadratic": lambda: Quadratic(FEATURES),
     "sum": lambda: Sum(FullyConnected(FEATURES, 4, 1), Additive.on_rows(rows(), 5)),
     "half-line": lambda: InRange(FullyConnected(FEATURES, 4, 1), (0.0, float("inf"))),
     "bounded": lambda: InRange(FullyConnected(FEATURES, 4, 1, 2), (-0.5, 1.5), "arctan"),
@@ -59,7 +61,7 @@ def make(name, dtype=torch.float64, seed=1):
     usual = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
-        surface = SURFACES[name]().eval()
+        surface = SURFACES[name]().eval().to(dtype)  # what was fitted to rows comes in float64
     finally:
         torch.set_default_dtype(usual)
     with torch.no_grad():

@@ -191,7 +191,7 @@ def test_an_unchanged_state_is_taken():
     ],
 )
 def test_numbers_that_make_no_densities_are_refused(change):
-    with pytest.raises(ValueError, match="do not fit together: they make no densities"):
+    with pytest.raises(RuntimeError, match="do not fit together: they make no densities"):
         rebuilt(change)
 
 

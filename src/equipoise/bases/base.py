@@ -8,6 +8,7 @@ A base holds its state in float64 and answers in the precision it is asked in.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import sqrt
 from typing import Any, ClassVar, Self
 
 import torch
@@ -50,6 +51,8 @@ class Base(ABC):
             torch.ones(len(rows), dtype=torch.float64) if sample_weight is None else as_weights(sample_weight, rows)
         )
         self._fit(rows, weight / weight.sum())
+        for name in self.fitted:  # laid out as a file gives it back: sums round by the order of memory
+            setattr(self, name, self._state(name).contiguous())
         return self
 
     @property
@@ -130,6 +133,12 @@ def refuse_constant(varies: Tensor) -> None:
         constant = torch.nonzero(~varies).flatten().tolist()
         message = f"columns {constant} are constant and have no density: drop them"
         raise ValueError(message)
+
+
+def squarable(x: Tensor) -> Tensor:
+    """Rows (n, d) with entries drawn in to where their squares end: infinities of both signs would add up to NaN."""
+    most = sqrt(torch.finfo(x.dtype).max)
+    return x.clamp(-most, most)
 
 
 def row_count(share: Tensor) -> float:

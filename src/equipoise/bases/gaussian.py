@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Generator, Tensor
 
-from equipoise.bases.base import Base, refuse_constant
+from equipoise.bases.base import Base, refuse_constant, squarable
 from equipoise.bases.fitted import are_factors
 
 
@@ -79,7 +79,7 @@ def factor(covariance: Tensor, shrinkage: float) -> Tensor:
 
 def gaussian_log_prob(x: Tensor, mean: Tensor, lower: Tensor) -> Tensor:
     """The log density of rows (n, d) under a mean (d,) and a Cholesky factor (d, d)."""
-    white = torch.linalg.solve_triangular(lower, (x - mean).T, upper=False)
+    white = torch.linalg.solve_triangular(lower, (squarable(x) - mean).T, upper=False)
     normaliser = torch.log(torch.diagonal(lower)).sum() + 0.5 * len(mean) * log(2.0 * pi)
     log_prob: Tensor = -0.5 * (white**2).sum(dim=0) - normaliser
     return log_prob

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Generator, Tensor
 
-from equipoise.bases.base import Base, refuse_constant, row_count
+from equipoise.bases.base import Base, refuse_constant, row_count, squarable
 from equipoise.bases.em import Components, Quadratic, climb, start
 from equipoise.bases.fitted import are_factors, are_shares
 from equipoise.bases.gaussian import factor
@@ -79,7 +79,7 @@ class GaussianMixture(Base):
         white, height = inverse.reshape(k * d, d).T.to(x), (height - 0.5 * d * log(2.0 * pi)).to(x)
         parts = [
             torch.logsumexp(height - 0.5 * (part @ white - offset).square_().reshape(-1, k, d).sum(dim=2), dim=1)
-            for part in x.split(_CHUNK)
+            for part in squarable(x).split(_CHUNK)
         ]
         return torch.cat(parts)
 

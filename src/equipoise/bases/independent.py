@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Generator, Tensor
 
-from equipoise.bases.base import Base, refuse_constant, row_count
+from equipoise.bases.base import Base, refuse_constant, row_count, squarable
 from equipoise.bases.columns import Columns
 from equipoise.bases.fitted import are_finite
 from equipoise.bases.gaussian import factor
@@ -98,7 +98,7 @@ class Independent(Base):
         return x.to(dtype)
 
     def _log_prob(self, x: Tensor) -> Tensor:
-        y = (x.to(torch.float64) - self.mean_) @ self.unmix_.T
+        y = (squarable(x.to(torch.float64)) - self.mean_) @ self.unmix_.T
         log_volume: Tensor = torch.linalg.slogdet(self.unmix_)[1]
         return (self.marginals.log_prob(y) + log_volume).to(x.dtype)
 

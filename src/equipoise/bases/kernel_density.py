@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Generator, Tensor
 
-from equipoise.bases.base import Base, refuse_constant, row_count
+from equipoise.bases.base import Base, refuse_constant, row_count, squarable
 from equipoise.bases.fitted import are_factors, are_shares, is_share
 from equipoise.bases.gaussian import factor
 from equipoise.bases.gridded import Grid, relative_widths
@@ -94,7 +94,7 @@ class KernelDensity(Base):
         return adapted if reached > score else density
 
     def _whitened(self, x: Tensor) -> Tensor:
-        white: Tensor = torch.linalg.solve_triangular(self.factor_, (x - self.mean_).T, upper=False).T
+        white: Tensor = torch.linalg.solve_triangular(self.factor_, (squarable(x) - self.mean_).T, upper=False).T
         return white
 
     def _is_density(self) -> bool:

@@ -7,7 +7,7 @@ tensors:  member.i.base.*, member.i.surface.*, shift, scale, low, high
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import inf, isfinite
+from math import inf, isfinite, isnan
 from typing import Any
 
 import torch
@@ -25,6 +25,7 @@ from equipoise.estimators.parts_file import (
     to_instance,
     to_surface,
 )
+from equipoise.instance import Instance
 from equipoise.normalizer import Normalizer
 from equipoise.training.history import History
 
@@ -63,7 +64,8 @@ def from_document(document: Document, tensors: dict[str, Tensor]) -> tuple[Fitte
     names = [str(name) for name in document["member_names"]]
     fits = len(members) == len(weights) == len(names) and all(w > 0 for w in weights) and abs(sum(weights) - 1) < 1e-6
     inside = float(document["inside"])
-    if not (fits and members and bool((scale > 0).all()) and 0.0 < inside <= 1.0):
+    units = bool((scale > 0).all() & (low < high).all()) and 0.0 < inside <= 1.0
+    if not (fits and members and units):
         message = "members, weights and units do not fit together"
         raise ValueError(message)
     probe = torch.zeros(1, features, dtype=torch.float64)
@@ -82,7 +84,7 @@ def from_document(document: Document, tensors: dict[str, Tensor]) -> tuple[Fitte
         raise ValueError(message)
     n, selecting = (int(count) for count in document["samples"])
     warnings = [str(sentence) for sentence in document["warnings"]]
-    instance = to_instance(document["instance"])
+    instance = _of_density(document["instance"])
     return Fitted(stack, shift, scale, selection, history, warnings, n, selecting, instance), column_names
 
 
@@ -97,7 +99,7 @@ def _of_member(member: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
         "base": base,
         "surface": surface,
         "instance": instance_document(member.instance),
-        "normalizer": [z.log_z, z.se, z.ess, z.n],
+        "normalizer": [z.log_z, z.se, z.ess, z.n, _number(z.tail)],
     }
     tensors = {f"base.{key}": value for key, value in of_base.items()}
     return document, tensors | {f"surface.{key}": value for key, value in of_surface.items()}
@@ -107,16 +109,20 @@ def _to_member(document: Document, tensors: dict[str, Tensor]) -> Any:  # noqa: 
     base = to_base(document["base"], part(tensors, "base."))
     if "surface" not in document:
         return base
-    log_z, se, ess, n = (float(value) for value in document["normalizer"])
-    if not all(map(isfinite, (log_z, se, ess, n))):
-        message = f"log Z must be finite, got {log_z} ± {se}"
+    log_z, se, ess, n, tail = (float(value) for value in document["normalizer"])
+    if not (all(map(isfinite, (log_z, se, ess, n))) and min(se, ess, n) >= 0.0 and not isnan(tail)):
+        message = f"log Z must be finite, with an error and rows, got {log_z} ± {se}"
         raise ValueError(message)
-    instance = to_instance(document["instance"])
+    surface = to_surface(document["surface"], part(tensors, "surface."))
+    return Pushed(base, _of_density(document["instance"]), surface, Normalizer(log_z, se, ess, int(n), tail))
+
+
+def _of_density(document: Document) -> Instance:
+    instance = to_instance(document)
     if not (instance.scalar and instance.feasible):
         message = f"no density follows from {instance.label}"
         raise ValueError(message)
-    surface = to_surface(document["surface"], part(tensors, "surface."))
-    return Pushed(base, instance, surface, Normalizer(log_z, se, ess, int(n)))
+    return instance
 
 
 def _number(value: Any) -> Any:  # noqa: ANN401

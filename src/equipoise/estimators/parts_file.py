@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from equipoise import catalog
 from equipoise.bases import BASES, Rescaled
+from equipoise.bases.fitted import are_finite
 from equipoise.instance import Instance
 from equipoise.surfaces import build, describe, size
 
@@ -47,7 +48,13 @@ def to_base(document: Document, tensors: dict[str, Tensor]) -> Any:  # noqa: ANN
     """The base again."""
     own = {key: value for key, value in tensors.items() if not key.startswith("given.")}
     base = BASES[document["name"]](**document["parameters"]).load_state(own)
-    return Rescaled(base, tensors["given.shift"], tensors["given.scale"]) if document["given"] else base
+    if not document["given"]:
+        return base
+    shift, scale = tensors["given.shift"], tensors["given.scale"]
+    if not (are_finite(shift, scale) and bool((scale > 0).all())):
+        message = "a base's units must be finite, and their scale positive"
+        raise ValueError(message)
+    return Rescaled(base, shift, scale)
 
 
 def surface_document(surface: nn.Module) -> tuple[Document, dict[str, Tensor]]:

@@ -39,7 +39,6 @@ class OnScores(nn.Module):
         for name in _NAMES:
             self.register_buffer(name, getattr(columns, name).clone())
         self._prepared: tuple[int, Tensor, Columns] | None = None
-        self.register_load_state_dict_post_hook(_refuse_no_densities)
 
     @property
     def spec(self) -> dict[str, object]:
@@ -78,11 +77,11 @@ class OnScores(nn.Module):
             self._prepared = version, self.mass, columns
         return self._prepared[2]
 
+    def _load_from_state_dict(self, *given: Any) -> None:  # torch's, which gathers what is wrong
+        errors: list[str] = given[-1]
+        super()._load_from_state_dict(*given)
+        if not errors and not self._columns().are_densities:
+            errors.append("the columns' numbers do not fit together: they make no densities")
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_prepared": None}  # a copy's versions count from zero
-
-
-def _refuse_no_densities(surface: OnScores, _: Any) -> None:  # noqa: ANN401  # torch's hook
-    if not surface._columns().are_densities:
-        message = "the columns' numbers do not fit together: they make no densities"
-        raise ValueError(message)
