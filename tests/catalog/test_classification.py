@@ -1,6 +1,6 @@
 """Cross-entropy as forces: torch's gradients, the balance at log P(Y|X) for every norm, priors from labels."""
 
-from math import inf
+from math import inf, log
 
 import pytest
 import torch
@@ -114,6 +114,16 @@ def test_one_minus_the_largest_share_does_not_cancel():
     u = torch.tensor([[60.0, 0.0, 1.0]], dtype=torch.float64)
     expected = (1.0 + torch.e) * torch.exp(torch.tensor(-60.0).double())
     assert_close(catalog.softmax_cross_entropy().up(u)[0, 0], expected, relative=1e-12)
+
+
+def test_the_loss_of_a_saturated_class_does_not_run_out_of_digits():
+    """M̃_down = −log(1 − softmax) with softmax = 1 in float64: the margin between the largest and the others."""
+    u = torch.tensor([[60.0, 0.0, 1.0], [-800.0, 800.0, 0.0], [-1e4, 1e4, -1e4]], dtype=torch.float64)
+    instance = catalog.softmax_cross_entropy()
+    others = torch.log1p(torch.tensor(torch.e, dtype=torch.float64))
+    assert_close(instance.down_primitive(u).amax(-1), [60.0 - others, 800.0, 2e4 - log(2.0)])
+    slopes = torch.autograd.functional.jacobian(instance.down_primitive, u[0])
+    assert_close(torch.diagonal(slopes), instance.down(u[0]))
 
 
 def test_softmax_primitives_are_of_norm_one_only():

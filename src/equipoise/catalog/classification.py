@@ -74,7 +74,7 @@ def softmax_cross_entropy(norm: float = 1.0) -> Instance:
         down=down,
         interval=REALS,
         up_primitive=_own_log_probability if norm == 1.0 else DERIVE,
-        down_primitive=(lambda u: -torch.log1p(-torch.softmax(u, dim=-1))) if norm == 1.0 else DERIVE,
+        down_primitive=_minus_log_of_the_others if norm == 1.0 else DERIVE,
         target=torch.log,
         ratio=lambda u: torch.softmax(u, dim=-1) / _others(u),
         estimand=Estimand(
@@ -109,6 +109,14 @@ def labelled_forces(instance: Instance, u: Tensor, batch: Batch) -> Tensor:
 
 def _own_log_probability(u: Tensor) -> Tensor:
     return torch.log_softmax(u, dim=-1)
+
+
+def _minus_log_of_the_others(u: Tensor) -> Tensor:
+    """−log(1 − softmax); of the largest, whose softmax rounds to 1, as the log of a sum over the others."""
+    top = u.argmax(dim=-1, keepdim=True)
+    share = torch.softmax(u, dim=-1).scatter(-1, top, 0.0)
+    others = torch.logsumexp(u.scatter(-1, top, -torch.inf), dim=-1, keepdim=True)
+    return (-torch.log1p(-share)).scatter(-1, top, torch.logsumexp(u, dim=-1, keepdim=True) - others)
 
 
 def _others(u: Tensor) -> Tensor:
