@@ -306,6 +306,11 @@ def test_any_kind_of_number_is_a_parameter(value):
     assert catalog.root_density(np.int64(3)).label == "root_density(degree=3)"
 
 
+def test_a_potential_that_is_not_strictly_convex_has_no_balance():
+    for phi in (lambda s: 3.0 * s + 1.0, lambda s: -(s**2), torch.ones_like):
+        assert catalog.bregman_density(phi).range == "no balance"
+
+
 def test_a_potential_must_be_a_function():
     with pytest.raises(TypeError, match="convex function"):
         catalog.bregman_density(3.0)

@@ -155,6 +155,14 @@ def test_target_increases_onto_the_interval(instance):
     assert instance.sign == (-1 if instance.parameters.get("a", 0.0) > instance.parameters.get("b", 1.0) else 1)
 
 
+@pytest.mark.parametrize("instance", [i for i in BALANCED if i.scalar], ids=label)
+def test_target_ends_where_the_interval_does(instance):
+    """T where one density is absent, and never NaN: the ends of K."""
+    for dtype in (torch.float32, torch.float64):
+        ends = instance.target(torch.tensor([0.0, inf], dtype=dtype)).tolist()
+        assert sorted(ends) == pytest.approx([instance.interval.low, instance.interval.high], rel=1e-6)
+
+
 @EVERY_BALANCED
 def test_log_ratio_is_the_log_of_the_ratio(instance):
     z = ratios()
@@ -244,6 +252,14 @@ def test_bounded_magnitudes_stay_in_their_bounds(instance):
     for side, bound in zip((instance.up, instance.down), instance.bounds, strict=True):
         values = torch.abs(on_first(instance, side)(u))
         assert bool((values <= bound * (1.0 + 1e-6)).all())
+
+
+@pytest.mark.parametrize("instance", [i for i in MEMBERS if i.has_loss and i.scalar], ids=label)
+def test_primitives_are_no_nan_beyond_the_interval(instance):
+    u = torch.tensor(EXTREMES)
+    for log_base in (-3.0, 0.0):
+        for primitive in (instance.up_primitive, instance.down_primitive):
+            assert_no_nan(primitive(u, log_base), u)
 
 
 @WITH_LOSS

@@ -270,4 +270,5 @@ def bregman_density(phi: str | Potential | Scalar = "kl") -> Instance:
 
 
 def _legendre(convex: Potential, f: Tensor) -> Tensor:
-    return f * convex.slope(f) - convex.phi(f)
+    moment = torch.where(f == 0, 0.0, f * convex.slope(torch.where(f == 0, 1.0, f)))
+    return moment - convex.phi(f)

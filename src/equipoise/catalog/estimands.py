@@ -58,7 +58,7 @@ POSTERIOR = Estimand(
     "posterior",
     "the probability that a row is an up row, were both sides equally many",
     rf"\frac{{{_U}}}{{{_SUM}}}",
-    target=lambda z: z / (1.0 + z),
+    target=lambda z: 1.0 / (1.0 + 1.0 / z),  # 1, the end of K, where z is infinite
     ratio=lambda u: u / (1.0 - u),
     interval=UNIT,
 )
@@ -86,7 +86,7 @@ CONTRAST = Estimand(
     "contrast",
     "the difference of the densities over their sum",
     rf"\frac{{{_U} - {_D}}}{{{_SUM}}}",
-    target=lambda z: (z - 1.0) / (z + 1.0),
+    target=lambda z: torch.tanh(0.5 * torch.log(z)),  # (z − 1)/(z + 1)
     ratio=lambda u: (1.0 + u) / (1.0 - u),
     interval=Interval(-1.0, 1.0),
 )
@@ -159,7 +159,7 @@ def between(a: float, b: float) -> Estimand:
         "mean_label",
         "the mean label, with b on up rows and a on down rows",
         rf"\frac{{b\,{_U} + a\,{_D}}}{{{_SUM}}}",
-        target=lambda z: (b * z + a) / (z + 1.0),
+        target=lambda z: b / (1.0 + 1.0 / z) + a / (1.0 + z),
         ratio=lambda u: (u - a) / (b - u),
         interval=Interval(min(a, b), max(a, b)),
     )

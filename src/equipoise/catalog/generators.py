@@ -143,7 +143,7 @@ POTENTIALS = {
         ),
         Potential(
             "kl",
-            phi=lambda s: torch.xlogy(s, s),
+            phi=lambda s: torch.xlogy(s, torch.abs(s)),
             slope=lambda s: 1.0 + torch.log(torch.abs(s)),
             curvature=lambda s: 1.0 / s,
         ),
@@ -176,6 +176,9 @@ def _derivative(function: Scalar) -> Scalar:
     def slope(s: Tensor) -> Tensor:
         with torch.enable_grad():
             at = s if s.requires_grad else s.detach().requires_grad_()
-            return torch.autograd.grad(function(at).sum(), at, create_graph=True)[0]
+            total = function(at).sum()
+            if not total.requires_grad:  # the slope of a straight line
+                return torch.zeros_like(at)
+            return torch.autograd.grad(total, at, create_graph=True)[0]
 
     return lambda s: slope(s) if torch.is_grad_enabled() and s.requires_grad else slope(s).detach()
