@@ -114,6 +114,12 @@ def test_ends_in_the_wrong_order_are_refused(low, high):
         Interval(low, high)
 
 
+@pytest.mark.parametrize(("low", "high"), [("a", 1.0), (0.0, None), ([0.0, 1.0], 2.0)])
+def test_ends_that_are_no_numbers_are_refused(low, high):
+    with pytest.raises(TypeError, match="the ends of an interval are numbers, got"):
+        Interval(low, high)
+
+
 def test_an_interval_is_taken_as_callers_hold_it():
     assert Interval.of(None) is None
     assert Interval.of(UNIT) is UNIT

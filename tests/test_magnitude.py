@@ -76,6 +76,15 @@ def test_one_value_per_height_is_asked_for():
         Magnitude.of(torch.sum, "M_up of mine")(U)
 
 
+@pytest.mark.parametrize("shape", [(8,), (2, 9), (9, 1), (0,)])
+def test_a_base_stands_beside_every_height_or_is_one_for_all(shape):
+    magnitude = Magnitude.of(lambda u, log_base: u + log_base, "M_up of mine")
+    with pytest.raises(ValueError, match=rf"log_base as one number per height.*got \({shape[0]},.* for u of \(9,\)"):
+        magnitude(U, torch.zeros(shape))
+    assert_close(magnitude(U, torch.ones(1)), U + 1.0)
+    assert_close(magnitude(torch.stack([U, U], -1), U.unsqueeze(-1)), torch.stack([2.0 * U, 2.0 * U], -1))
+
+
 @pytest.mark.parametrize("function", [lambda: 1.0, lambda u, v, w: u], ids=["none", "three"])
 def test_functions_of_anything_else_are_refused(function):
     with pytest.raises(TypeError, match=r"\(u\) or \(u, log_base\)"):

@@ -32,8 +32,13 @@ class Interval:
     high: float = inf
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "low", float(self.low))
-        object.__setattr__(self, "high", float(self.high))
+        try:
+            low, high = float(self.low), float(self.high)
+        except (TypeError, ValueError):
+            message = f"the ends of an interval are numbers, got ({self.low!r}, {self.high!r})"
+            raise TypeError(message) from None
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
         if not self.low < self.high:
             message = f"an interval needs low < high, got ({self.low}, {self.high})"
             raise ValueError(message)

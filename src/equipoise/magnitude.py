@@ -63,7 +63,22 @@ class Magnitude:
                 message = f"{self.name} depends on the base: pass log_base, the log density of the base at each row"
                 raise ValueError(message)
             return self._shaped(self.function(u, None), u)
-        return self._shaped(self.function(u, torch.as_tensor(log_base, dtype=u.dtype, device=u.device)), u)
+        base = torch.as_tensor(log_base, dtype=u.dtype, device=u.device)
+        if base.dim() > 0 and base.shape != u.shape:
+            self._refuse_unless_beside(base, u)
+        return self._shaped(self.function(u, base), u)
+
+    def _refuse_unless_beside(self, base: Tensor, u: Tensor) -> None:
+        try:
+            beside = torch.broadcast_shapes(base.shape, u.shape) == u.shape
+        except RuntimeError:
+            beside = False
+        if not beside:
+            message = (
+                f"{self.name} takes log_base as one number per height, or one for all: got {tuple(base.shape)} "
+                f"for u of {tuple(u.shape)}"
+            )
+            raise ValueError(message)
 
     def _shaped(self, value: Tensor | float, u: Tensor) -> Tensor:
         if isinstance(value, Real):

@@ -190,6 +190,12 @@ def test_refuses_thresholds_that_make_no_sense(limit, arguments, why):
         limit(eq.catalog.get("nce"), **arguments)
 
 
+@pytest.mark.parametrize("limit", [cut_at, reverse_at])
+def test_refuses_thresholds_that_are_no_numbers(limit):
+    with pytest.raises(TypeError, match=f"{limit.__name__}'s threshold must be a number, got 'three'"):
+        limit("nce", upper="three")
+
+
 def test_names_will_do():
     u = torch.tensor([0.25, 4.0])
     assert torch.equal(bound("ulsif").down(u), bound(eq.catalog.ulsif).down(u))

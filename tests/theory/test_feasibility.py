@@ -79,6 +79,12 @@ def test_quadrants_are_named():
     assert "in III on K" in check("lsgan", a=1.0, b=0.0).notes[0]
 
 
+def test_where_magnitudes_are_not_defined_there_is_no_quadrant():
+    note = next(n for n in check("sqrt(1 - u)", "sqrt(1 + u)").notes if n.startswith("c ="))
+    assert "in no quadrant below K, in no quadrant above K" in note
+    assert "in no quadrant, only axes above K" in next(iter(check("ldtr").notes))
+
+
 def test_wrong_shapes_are_reported():
     report = check(lambda u: u.sum(), torch.exp)
     assert report.verdict == "no balance"
@@ -130,6 +136,8 @@ def test_two_magnitudes_or_one_instance():
         check(torch.exp)
     with pytest.raises(TypeError, match="second argument"):
         check(eq.catalog.get("nce"), "u")
+    with pytest.raises(TypeError, match="'1 - u' alone: a magnitude needs M_down beside it"):
+        check("1 - u")
 
 
 SETS = [

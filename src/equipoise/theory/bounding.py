@@ -115,8 +115,9 @@ def _normed(up: Tensor, down: Tensor, norm: float) -> Pair:
 
 
 def _limited(inst: Instance, upper: float | None, lower: float | None, of: str, word: str, beyond: float) -> Instance:
+    upper, lower = (None if limit is None else number(limit, f"{word}'s threshold") for limit in (upper, lower))
     _refuse_thresholds(upper, lower, of, word)
-    top, bottom = inf if upper is None else float(upper), -inf if lower is None else float(lower)
+    top, bottom = inf if upper is None else upper, -inf if lower is None else lower
     frame = inst.estimand.frame
 
     def height(u: Tensor, log_base: LogBase) -> Tensor:

@@ -19,7 +19,7 @@ from equipoise.discovery import find_interval
 from equipoise.instance import Instance
 from equipoise.interval import REALS, Interval
 from equipoise.reach import in_reach
-from equipoise.theory.polarity import along, polar
+from equipoise.theory.polarity import Polar, along, polar
 from equipoise.theory.written import Side, from_formulas, magnitudes
 
 __all__ = ["check", "consistent"]
@@ -86,6 +86,9 @@ def _looked_up(inst: Instance | Side, interval: Interval | None, parameters: dic
     if not isinstance(inst, Instance | str):
         message = f"check takes an instance, a name, or two magnitudes; got one {type(inst).__name__}: pass M_down too"
         raise TypeError(message)
+    if isinstance(inst, str) and not inst.isidentifier():
+        message = f"check got {inst!r} alone: a magnitude needs M_down beside it, and this is no name of a method"
+        raise TypeError(message)
     found = catalog.get(inst, **parameters)
     return found if interval is None else replace(found, interval=interval)
 
@@ -151,9 +154,14 @@ def _disagreement(inst: Instance) -> list[str]:
     return [f"the ratio that {inst.label} declares is not M_down / M_up at u = {where:.6g}"]
 
 
+def _visited(curve: Polar, part: int) -> str:
+    undefined = bool(torch.isnan(curve.radius[curve.part == part]).any())
+    return " and ".join(curve.quadrants(part)) or ("no quadrant" if undefined else "no quadrant, only axes")
+
+
 def _quadrants(inst: Instance) -> str:
     curve = polar(inst, n=201)
-    below, inside, above = (" and ".join(curve.quadrants(part)) or "no quadrant, only axes" for part in (-1, 0, 1))
+    below, inside, above = (_visited(curve, part) for part in (-1, 0, 1))
     words = f"c = M_up + i·M_down is in {inside} on K"
     if inst.interval.low > -torch.inf:
         words += f", in {below} below K"
