@@ -1,11 +1,13 @@
 """``equipoise catalog`` and ``equipoise check``: everything the registry knows can be read from a shell."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
 import equipoise as eq
+from equipoise import formula
 from equipoise.catalog import bibliography
 from equipoise.cli import main
 
@@ -84,6 +86,12 @@ def test_check_draws_the_curve(tmp_path):
     picture = tmp_path / "curve.png"
     assert run("check", "1 - u", "1 + u", "--plot", str(picture)).exit_code == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_check_says_which_functions_formulas_may_name():
+    said = " ".join(run("check", "--help").stdout.split())
+    listed = re.search(r"and the functions ([a-z_, ]+)\.", said).group(1)
+    assert set(re.findall(r"\w+", listed)) - {"and"} == {*formula._FUNCTIONS, *formula._PICKS}
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,9 @@ def catalog(name: str | None, number: int | None, as_json: bool, bibtex: bool) -
 def check(m_up: str, m_down: str, interval: str | None, picture: Path | None, as_json: bool) -> None:
     """Check two magnitudes, written as formulas in u (and p, the base density), against the paper's theorems.
 
+    Formulas are made of numbers, pi, e, + - * / **, brackets, and the functions exp, log, sqrt, sin, cos, tan, atan,
+    tanh, sinh, cosh, asinh, erf, sigmoid, abs, sign, softplus, min, max, cut_at and reverse_at.
+
     Example: equipoise check "1/(exp(u)+1)" "1/(exp(-u)+1)"
     """
     from equipoise import theory
