@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from equipoise import bases, catalog, io, metrics, plots, report, sources, surfaces, targets, theory, training
     from equipoise.estimators.density import Density
+    from equipoise.estimators.ratio import DensityRatio
     from equipoise.instance import Estimand, Instance, Reference
     from equipoise.interval import Interval
     from equipoise.io.model_file import load, save
@@ -37,6 +38,7 @@ _SUBPACKAGES = (
 )
 _HOMES = {
     "Density": "estimators.density",
+    "DensityRatio": "estimators.ratio",
     "Estimand": "instance",
     "Instance": "instance",
     "Interval": "interval",
@@ -49,6 +51,7 @@ _HOMES = {
 
 __all__ = [
     "Density",
+    "DensityRatio",
     "Estimand",
     "Instance",
     "Interval",

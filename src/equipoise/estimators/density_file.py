@@ -7,7 +7,7 @@ tensors:  member.i.base.*, member.i.surface.*, shift, scale, low, high
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import inf, isfinite, isnan
+from math import isfinite, isnan
 from typing import Any
 
 import torch
@@ -25,6 +25,7 @@ from equipoise.estimators.parts_file import (
     to_instance,
     to_surface,
 )
+from equipoise.estimators.plain import plain, unplain
 from equipoise.instance import Instance
 from equipoise.normalizer import Normalizer
 from equipoise.training.history import History
@@ -45,8 +46,8 @@ def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
         "member_names": list(stack.names),
         "inside": stack.inside,
         "instance": instance_document(model.instance_),
-        "selection": [{key: _number(value) for key, value in row.items()} for row in model.selection_],
-        "history": {key: _plain(value) for key, value in asdict(model.history_).items()},
+        "selection": [{key: plain(value) for key, value in row.items()} for row in model.selection_],
+        "history": {key: plain(value) for key, value in asdict(model.history_).items()},
         "warnings": list(model.warnings_),
         "samples": [model.n_samples_, model.n_selecting_],
         "features": model.n_features_in_,
@@ -77,7 +78,7 @@ def from_document(document: Document, tensors: dict[str, Tensor]) -> tuple[Fitte
         {key: str(value) if key == "name" else float(value) for key, value in row.items()}
         for row in document["selection"]
     ]
-    history = History(**{key: _unplain(value) for key, value in document["history"].items()})
+    history = History(**{key: unplain(value) for key, value in document["history"].items()})
     column_names = tuple(str(name) for name in document["names"])
     if len(column_names) not in {0, features}:
         message = f"{len(column_names)} names for {features} columns"
@@ -99,7 +100,7 @@ def _of_member(member: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
         "base": base,
         "surface": surface,
         "instance": instance_document(member.instance),
-        "normalizer": [z.log_z, z.se, z.ess, z.n, _number(z.tail)],
+        "normalizer": [z.log_z, z.se, z.ess, z.n, plain(z.tail)],
     }
     tensors = {f"base.{key}": value for key, value in of_base.items()}
     return document, tensors | {f"surface.{key}": value for key, value in of_surface.items()}
@@ -123,24 +124,6 @@ def _of_density(document: Document) -> Instance:
         message = f"no density follows from {instance.label}"
         raise ValueError(message)
     return instance
-
-
-def _number(value: Any) -> Any:  # noqa: ANN401
-    """A number that JSON can hold; it has no infinities, so these go as words that ``float`` reads."""
-    return str(value) if isinstance(value, float) and not isfinite(value) else value
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    return [_number(entry) for entry in value] if isinstance(value, list) else _number(value)
-
-
-_WORDS = {"inf": inf, "-inf": -inf, "nan": float("nan")}
-
-
-def _unplain(value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, list):
-        return [_unplain(entry) for entry in value]
-    return _WORDS.get(value, value) if isinstance(value, str) else value
 
 
 def _count(value: Any) -> int:  # noqa: ANN401

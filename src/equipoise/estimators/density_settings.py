@@ -49,20 +49,21 @@ class Settings:
             message = f"validation_fraction must lie between 0 and 1, got {estimator.validation_fraction!r}"
             raise ValueError(message)
         return cls(
-            None if _is_auto(estimator.instance) else _instance(estimator.instance),
-            None if _is_auto(estimator.base) else _base(estimator.base),
-            None if _is_auto(estimator.surface) else _surface(estimator.surface),
-            None if _is_auto(estimator.budget) else read(estimator.budget),
+            None if is_auto(estimator.instance) else _instance(estimator.instance),
+            None if is_auto(estimator.base) else _base(estimator.base),
+            None if is_auto(estimator.surface) else as_surface(estimator.surface),
+            None if is_auto(estimator.budget) else read(estimator.budget),
             estimator.validation_fraction,
             _jitter(estimator.jitter),
             estimator.bounds,
             seed,
-            _device(estimator.device),
-            int(estimator.verbose),
+            as_device(estimator.device),
+            _verbose(estimator.verbose),
         )
 
 
-def _is_auto(value: Any) -> bool:  # noqa: ANN401
+def is_auto(value: Any) -> bool:  # noqa: ANN401
+    """Whether a parameter was left to us."""
     return isinstance(value, str) and value == AUTO
 
 
@@ -82,7 +83,8 @@ def _base(given: Any) -> Any:  # noqa: ANN401
     return given
 
 
-def _surface(given: Any) -> nn.Module:  # noqa: ANN401
+def as_surface(given: Any) -> nn.Module:  # noqa: ANN401
+    """A surface that a user gave."""
     if not isinstance(given, nn.Module):
         message = f"surface must be 'auto' or a torch module, got {given!r}"
         raise TypeError(message)
@@ -90,7 +92,7 @@ def _surface(given: Any) -> nn.Module:  # noqa: ANN401
 
 
 def _jitter(given: Any) -> Any:  # noqa: ANN401
-    if _is_auto(given) or isinstance(given, bool) or given is None:
+    if is_auto(given) or isinstance(given, bool) or given is None:
         return given
     if isinstance(given, int | float) and given >= 0:
         return float(given)
@@ -98,8 +100,16 @@ def _jitter(given: Any) -> Any:  # noqa: ANN401
     raise ValueError(message)
 
 
-def _device(given: str) -> str:
-    if _is_auto(given):
+def _verbose(given: Any) -> int:  # noqa: ANN401
+    if not isinstance(given, int):
+        message = f"verbose must be 0 or 1, got {given!r}"
+        raise TypeError(message)
+    return int(given)
+
+
+def as_device(given: str) -> str:
+    """A device that is there."""
+    if is_auto(given):
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
         torch.empty(0, device=given)

@@ -21,7 +21,10 @@ from torch import Tensor, uint8
 VERSION = 1
 _KEY, _DIGEST = "equipoise", "sha256"
 # Estimators stand above this module, so a kind names its class by its place; nothing else can be named.
-_KINDS = {"density": ("equipoise.estimators.density", "Density")}
+_KINDS = {
+    "density": ("equipoise.estimators.density", "Density"),
+    "ratio": ("equipoise.estimators.ratio", "DensityRatio"),
+}
 
 Document = dict[str, Any]
 

@@ -10,6 +10,7 @@ from equipoise.surfaces.fully_connected import FullyConnected
 from equipoise.surfaces.in_range import InRange, heights_of
 from equipoise.surfaces.kernel import Kernel
 from equipoise.surfaces.on_scores import OnScores
+from equipoise.surfaces.quadratic import Quadratic
 from equipoise.surfaces.random_features import RandomFeatures
 from equipoise.surfaces.standardise import Standardise
 from equipoise.surfaces.total import Sum
@@ -21,6 +22,7 @@ __all__ = [
     "InRange",
     "Kernel",
     "OnScores",
+    "Quadratic",
     "RandomFeatures",
     "Standardise",
     "Sum",
