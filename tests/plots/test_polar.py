@@ -60,6 +60,27 @@ def test_draws_every_method(inst):
         assert (abs(torch.as_tensor(line.get_xydata())).nan_to_num() < 1e4).all()
 
 
+@pytest.mark.parametrize(
+    ("inst", "places"),
+    [
+        (eq.catalog.unit, {(1, 1)}),
+        (eq.catalog.hinge(1.0), {(1, 0), (1, 1), (0, 1)}),
+        (eq.catalog.ebgan(1.0), {(-1, -1), (-1, 0)}),
+    ],
+    ids=["unit", "hinge", "ebgan"],
+)
+def test_a_curve_that_rests_and_jumps_is_a_dot_wherever_it_rests(inst, places):
+    lines = [line for line in eq.plots.polar(inst).get_lines() if line.get_marker() == "o"]
+    dots = {(round(x), round(y)) for line in lines if line.get_color() == BLUE for x, y in line.get_xydata().tolist()}
+    assert dots == places
+
+
+def test_k_is_seen_where_the_curve_goes_the_same_way_beyond_it():
+    lines = _lines(eq.plots.polar(eq.catalog.ldar))
+    assert lines["K"].get_zorder() > lines["above K"].get_zorder()
+    assert lines["K"].get_linewidth() < lines["above K"].get_linewidth()
+
+
 def test_renders_and_shows_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(plt, "show", lambda: pytest.fail("a plot must not show itself"))
     ax = eq.plots.polar(eq.catalog.lsgan(1.0, 0.0))

@@ -5,6 +5,7 @@ below K red, K blue, above K amber       K belongs in quadrant I, below in IV, a
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import isnan, pi
 from typing import TYPE_CHECKING
 
@@ -98,21 +99,29 @@ def _draw_plane(ax: Axes, reach: float, compressed: bool) -> None:
 
 
 def _draw_part(ax: Axes, x: Tensor, y: Tensor, curve: Polar, part: int, colour: str, label: str) -> None:
-    """One part as a line, broken where the magnitudes jump; a part that stays in one place is a dot."""
+    """One part as a line, broken where the magnitudes jump; a stretch that stays in one place is a dot.
+
+    K lies on top and is the thinner line: where the curve goes the same way again beyond K, as LDAR's does, both show.
+    """
     here = (curve.part == part) & torch.isfinite(x) & torch.isfinite(y)
     if not bool(here.any()):
         return
     px, py = x[here].clone(), y[here].clone()
     step = torch.hypot(torch.diff(px), torch.diff(py))
     broken = torch.nonzero(step > 0.2 * torch.hypot(px, py).max()).flatten() + 1
+    dots = [first for first, end in pairwise([0, *broken.tolist(), len(px)]) if _rests(px[first:end], py[first:end])]
+    ax.plot(px[dots].numpy(), py[dots].numpy(), "o", color=colour, markersize=5, zorder=4)
     px[broken] = torch.nan
-    ax.plot(px.numpy(), py.numpy(), color=colour, linewidth=2.4, solid_capstyle="round", label=label, zorder=3)
-    if step.sum() < 1e-9:
-        ax.plot(px[:1].numpy(), py[:1].numpy(), "o", color=colour, markersize=5, zorder=4)
-    _draw_arrow(ax, px, py, colour)
+    width, layer = (2.2, 3.5) if part == 0 else (3.4, 3.0)
+    ax.plot(px.numpy(), py.numpy(), color=colour, linewidth=width, solid_capstyle="round", label=label, zorder=layer)
+    _draw_arrow(ax, px, py, colour, layer)
 
 
-def _draw_arrow(ax: Axes, x: Tensor, y: Tensor, colour: str) -> None:
+def _rests(x: Tensor, y: Tensor) -> bool:
+    return len(x) > 1 and torch.hypot(x - x[0], y - y[0]).max().item() < 1e-9
+
+
+def _draw_arrow(ax: Axes, x: Tensor, y: Tensor, colour: str, layer: float) -> None:
     """The direction in which u grows, half-way along the line."""
     step = torch.nan_to_num(torch.hypot(torch.diff(x), torch.diff(y)))
     travelled = torch.cumsum(step, dim=0)
@@ -121,8 +130,8 @@ def _draw_arrow(ax: Axes, x: Tensor, y: Tensor, colour: str) -> None:
     at = int(torch.searchsorted(travelled, 0.5 * travelled[-1]).clamp(1, len(step) - 1))
     ends = [(x[i].item(), y[i].item()) for i in (at, at + 1)]
     if not any(isnan(value) for end in ends for value in end):
-        style = {"arrowstyle": "-|>", "color": colour, "lw": 0, "mutation_scale": 16}
-        ax.annotate("", xy=ends[1], xytext=ends[0], arrowprops=style, zorder=4)
+        style = {"arrowstyle": "-|>", "color": colour, "lw": 0, "mutation_scale": 18}
+        ax.annotate("", xy=ends[1], xytext=ends[0], arrowprops=style, zorder=layer)
 
 
 def _draw_ends(ax: Axes, x: Tensor, y: Tensor, curve: Polar) -> None:
