@@ -75,6 +75,15 @@ def test_a_curve_that_rests_and_jumps_is_a_dot_wherever_it_rests(inst, places):
     assert dots == places
 
 
+def test_the_ends_of_k_are_seen_from_inside_where_the_curve_jumps():
+    """K as found for LDAR's formulas ends a rounding beyond −π/2 and π/2, where the tangent has changed its sign."""
+    inst = eq.theory.from_formulas("1/(exp(tan(u)) + 1)", "1/(exp(-tan(u)) + 1)")
+    ax = eq.plots.polar(inst)
+    ends = {text.get_text(): text.xy for text in ax.texts if text.get_text().startswith("u =")}
+    assert ends["u = −1.571"] == pytest.approx((1.0, 0.0), abs=1e-6)
+    assert ends["u = 1.571"] == pytest.approx((0.0, 1.0), abs=1e-6)
+
+
 def test_k_is_seen_where_the_curve_goes_the_same_way_beyond_it():
     lines = _lines(eq.plots.polar(eq.catalog.ldar))
     assert lines["K"].get_zorder() > lines["above K"].get_zorder()

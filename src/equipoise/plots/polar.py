@@ -135,12 +135,16 @@ def _draw_arrow(ax: Axes, x: Tensor, y: Tensor, colour: str, layer: float) -> No
 
 
 def _draw_ends(ax: Axes, x: Tensor, y: Tensor, curve: Polar) -> None:
-    """The finite ends of K, as heights."""
-    for height in (curve.interval.low, curve.interval.high):
-        at = torch.argmin(torch.abs(curve.u - height)) if abs(height) < torch.inf else None
-        if at is None or not bool(torch.isfinite(x[at] + y[at])):
+    """The finite ends of K, as heights; where the curve jumps there, as tan does, they are the ends of K's part."""
+    for height, inwards in ((curve.interval.low, 1), (curve.interval.high, -1)):
+        if abs(height) == torch.inf:
             continue
-        place = (x[at].item(), y[at].item())
+        at = int(torch.argmin(torch.abs(curve.u - height)))
+        jumps = torch.hypot(x[at + inwards] - x[at], y[at + inwards] - y[at]) > 0.2 * torch.hypot(x[at], y[at])
+        end = at + inwards if bool(jumps) else at
+        if not bool(torch.isfinite(x[end] + y[end])):
+            continue
+        place = (x[end].item(), y[end].item())
         ax.plot(*place, "o", markerfacecolor="white", markeredgecolor=_BLUE, markersize=6, zorder=5)
         words = f"u = {height:.4g}".replace("-", "−") + (", r = ∞" if torch.isinf(curve.radius[at]) else "")
         side = "right" if place[0] > 0.7 * ax.get_xlim()[1] else "left"
