@@ -186,7 +186,7 @@ def test_refuses_what_has_no_instance(arguments, why):
 
 @pytest.mark.parametrize(
     ("of", "theorem"),
-    [("ratio", "1118"), ("density", "1118"), ("conditional_density", "4338"), ("conditional_ratio", "4646")],
+    [("ratio", "1118"), ("density", "1118"), ("conditional_density", "4338"), ("conditional_ratio", "4645")],
 )
 def test_names_its_theorem(of, theorem):
     assert derive(target=torch.log, of=of).reference.place == f"Theorem {theorem}"

@@ -1,4 +1,4 @@
-"""A valid instance from the function wanted: Theorems 1118 (convergence), 4338 and 4646 (conditional ones).
+"""A valid instance from the function wanted: Theorems 1118 (convergence), 4338 and 4645 (conditional ones).
 
     M_up = sign/(1 + R/b),   M_down = sign·(R/b)/(1 + R/b)       R = T⁻¹,   b = 1 for ratios, b = p_down for densities
 
@@ -41,7 +41,7 @@ _WORDS: dict[str, tuple[str, str, Pairing, str]] = {
         "the ratio of the data's conditional density to the generator's",
         r"T\big(\mathbb{P}^U(X\,|\,Y) / \mathbb{P}^D_\phi(X\,|\,Y)\big)",
         pairings.CONDITIONAL_GENERATED,
-        "Theorem 4646",
+        "Theorem 4645",
     ),
 }
 _AGREES = 1e-4  # relative error of R(T(z)), for functions written down in float32 or with rounded constants
