@@ -68,8 +68,13 @@ class GaussianMixture(Base):
 
     def _sample(self, n: int, generator: Generator | None, dtype: torch.dtype) -> Tensor:
         which = torch.multinomial(self.shares_, n, replacement=True, generator=generator)
-        noise = torch.randn(n, self.features, generator=generator, dtype=dtype)
-        return self.means_.to(dtype)[which] + torch.einsum("nij,nj->ni", self.factors_.to(dtype)[which], noise)
+        rows = torch.randn(n, self.features, generator=generator, dtype=dtype)
+        means, factors = self.means_.to(dtype), self.factors_.to(dtype)
+        order = torch.argsort(which)  # one product a component: a factor for every row would take d times the memory
+        counts = torch.bincount(which, minlength=len(means)).tolist()
+        parts = zip(means, factors, rows[order].split(counts), strict=True)
+        rows[order] = torch.cat([torch.addmm(mean, part, lower.T) for mean, lower, part in parts])
+        return rows
 
     def _log_prob(self, x: Tensor) -> Tensor:
         k, d = self.means_.shape
