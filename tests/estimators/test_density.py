@@ -141,8 +141,9 @@ def test_samples_are_seeded_and_counted(model):
     assert not np.array_equal(first, other)
     assert model.sample().shape == (1, model.n_features_in_)
     assert first.dtype == np.float64
-    with pytest.raises(ValueError, match="n must be at least 1"):
-        model.sample(0)
+    for n in (0, 1.5, "3"):
+        with pytest.raises(ValueError, match="n must be at least 1, an integer"):
+            model.sample(n)
 
 
 def test_a_million_rows_are_drawn():
@@ -364,7 +365,7 @@ def test_a_surface_must_keep_the_range_that_its_instance_needs():
 # --- units, weights, seeds --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("powers", [(1, 0), (-3, 5), (40, -40)])
+@pytest.mark.parametrize("powers", [(1, 0), (-3, 5), (40, -40), (-700, 700)])
 def test_a_columns_unit_costs_exactly_its_logarithm(powers):
     """Multiplying a column by 2^k changes no bit of what is fitted, and log p by −k·log 2."""
     scale = 2.0 ** np.array(powers)
@@ -373,6 +374,28 @@ def test_a_columns_unit_costs_exactly_its_logarithm(powers):
     assert plain.surface_ is not None
     expected = plain.score_samples(RING) - sum(powers) * log(2.0)
     np.testing.assert_allclose(scaled.score_samples(RING * scale), expected, rtol=0.0, atol=1e-9)
+
+
+def test_other_units_and_origins_cost_their_jacobian_but_for_rounding():
+    scale, shift = np.array([3.7e5, 1e-3]), np.array([-2e5, 0.1])
+    plain = quick(RING, base="gaussian", budget=300)
+    moved = quick(RING * scale + shift, base="gaussian", budget=300)
+    assert plain.surface_ is not None
+    expected = plain.score_samples(RING) - np.log(scale).sum()
+    np.testing.assert_allclose(moved.score_samples(RING * scale + shift), expected, rtol=0.0, atol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_columns_whose_squares_float64_cannot_hold_are_named(scale):
+    with pytest.raises(ValueError, match=r"columns 1 \(up to .*\) are spread too far or too little"):
+        quick(PLAIN * np.array([1.0, scale]))
+
+
+def test_weights_count_in_a_columns_units_as_rows_would():
+    """Twenty rows, the last of them five times."""
+    rows, weight = PLAIN[:20], np.r_[np.ones(19), 5.0]
+    weighted, repeated = quick(rows, weight), quick(np.vstack([rows, *[rows[-1:]] * 4]))
+    np.testing.assert_allclose(weighted.score_samples(PLAIN), repeated.score_samples(PLAIN), rtol=1e-6)
 
 
 def test_where_a_column_starts_does_not_matter():
@@ -509,10 +532,12 @@ def test_what_no_density_can_be_fitted_to_is_said():
         ({"validation_fraction": 0.0}, "validation_fraction must lie between 0 and 1"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"device": "abacus"}, "device"),
+        ({"verbose": "loud"}, "verbose must be 0 or 1"),
+        ({"bounds": (1.0, 0.0)}, "bounds need low < high"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((ValueError, TypeError), match=words):
         quick(**settings)
 
 

@@ -1,7 +1,9 @@
 """What a table's columns are like before a density is fitted to them: their units, lattices, repeated values, bounds.
 
-    standard = (x − shift) / scale,   scale a power of two        jitter: x + U(−step/2, step/2) on a lattice
+    standard = (x − mean) / deviation        jitter: x + U(−step/2, step/2) on a lattice
 
+A power of two in front of a column scales mean and deviation without any rounding, and the standard rows stay the same
+bit by bit; any other scale, or a shift, changes them by rounding alone.
 Integers and rounded numbers have no density. Spread evenly over their steps they have one, and its value at a lattice
 point is the probability of that point per step.
 """
@@ -21,6 +23,8 @@ from equipoise.estimators.density_settings import Settings
 _REPEATED = 0.02  # a share of the rows at one value from which it is said
 _MOST_LEVELS = 0.5  # levels per row below which a lattice is a lattice
 _LOOKED_AT = 20_000
+_FEWEST_FOR_EDGES = 200
+_POWERS = 900  # of two, either way, between which deviations must lie
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,9 @@ class Columns:
         return torch.log(self.scale).sum().item()
 
     @classmethod
-    def of(cls, values: np.ndarray[Any, Any], names: tuple[str, ...], settings: Settings) -> Self:
+    def of(
+        cls, values: np.ndarray[Any, Any], weight: Tensor | None, names: tuple[str, ...], settings: Settings
+    ) -> Self:
         """Look at rows (n, d), and standardise them."""
         rows = torch.from_numpy(values)
         called = [repr(name) for name in names] or list(map(str, range(rows.shape[1])))
@@ -59,8 +65,7 @@ class Columns:
             noise = torch.rand(rows.shape, generator=torch.Generator().manual_seed(settings.seed + 3), dtype=rows.dtype)
             rows = rows + (noise - 0.5) * steps
             low, high = low - steps / 2, high + steps / 2
-        shift = rows.mean(dim=0)
-        scale = 2.0 ** torch.round(torch.log2((rows - shift).square().mean(dim=0).sqrt()))  # powers of two do not round
+        shift, scale = _units(rows, weight, called)
         return cls((rows - shift) / scale, shift, scale, (low - shift) / scale, (high - shift) / scale, warnings)
 
 
@@ -74,6 +79,25 @@ def _refuse(rows: Tensor, called: list[str]) -> None:
         raise ValueError(message)
 
 
+def _units(rows: Tensor, weight: Tensor | None, called: list[str]) -> tuple[Tensor, Tensor]:
+    """Weighted means and deviations of the columns, (d,) each, by way of powers of two in which no square overflows."""
+    largest = rows.abs().amax(dim=0)
+    unit = 2.0 ** torch.floor(torch.log2(largest)).clamp(-_POWERS, _POWERS)
+    share = torch.full((len(rows),), 1.0 / len(rows), dtype=rows.dtype) if weight is None else weight / weight.sum()
+    near = rows / unit
+    shift = share @ near
+    scale = torch.sqrt(share @ (near - shift) ** 2)
+    power = torch.log2(scale) + torch.log2(unit)
+    beyond = [f"{called[i]} (up to {largest[i]:.3g})" for i in torch.nonzero(power.abs() > _POWERS).flatten().tolist()]
+    if beyond:
+        message = (
+            f"columns {', '.join(beyond)} are spread too far or too little for float64 to hold their squares: "
+            "multiply them by a constant first, or leave out the rows that do not belong"
+        )
+        raise ValueError(message)
+    return shift * unit, scale * unit
+
+
 def _bounds(given: Any, rows: Tensor, called: list[str]) -> tuple[Tensor, Tensor]:  # noqa: ANN401
     d = rows.shape[1]
     if given is None:
@@ -84,11 +108,12 @@ def _bounds(given: Any, rows: Tensor, called: list[str]) -> tuple[Tensor, Tensor
     except (TypeError, ValueError):
         message = f"bounds must be (low, high), each a number or one per column ({d}); ±inf where there is none"
         raise ValueError(message) from None
+    if not bool((low < high).all()):
+        message = f"bounds need low < high in every column, got {given!r}"
+        raise ValueError(message)
     outside = [f"{called[i]} ({int(k)})" for i, k in enumerate(((rows < low) | (rows > high)).sum(dim=0)) if k]
-    if outside or not bool((low < high).all()):
-        message = (
-            f"rows lie outside of the bounds in columns {', '.join(outside)}" if outside else "bounds need low < high"
-        )
+    if outside:
+        message = f"rows lie outside of the bounds in columns {', '.join(outside)}"
         raise ValueError(message)
     return low, high
 
@@ -137,12 +162,13 @@ def _remarks(rows: Tensor, steps: Tensor, called: list[str], settings: Settings)
 
 
 def _has_edge(column: Tensor) -> bool:
-    """Whether rows are as dense at an end of their range as in its middle."""
-    if len(column) < 200:
+    """Whether rows are half as dense at an end of their range as on the whole, or as between the quartiles."""
+    n = len(column)
+    if n < _FEWEST_FOR_EDGES:
         return False
     ordered = column.sort().values
-    n, width = len(ordered), (ordered[-1] - ordered[0]).item()
-    typical = n / width
+    widths = (ordered[-1] - ordered[0]).item(), 2.0 * (ordered[3 * n // 4] - ordered[n // 4]).item()
+    typical = n / max(min(widths), 1e-300)
     k = max(10, n // 100)
     ends = (ordered[k] - ordered[0]).item(), (ordered[-1] - ordered[-1 - k]).item()
-    return any(k / max(end, 1e-300) > typical for end in ends)
+    return any(k / max(end, 1e-300) > 0.5 * typical for end in ends)

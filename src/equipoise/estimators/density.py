@@ -8,6 +8,7 @@ answer, and ``selection_`` and ``warnings_`` say so.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -126,10 +127,10 @@ class Density(BaseEstimator):
     def sample(self, n: int = 1, random_state: Any = None) -> Array:  # noqa: ANN401
         """Draw n rows; ``sampling_`` says how, and how well."""
         check_is_fitted(self)
-        if not n >= 1:
-            message = f"n must be at least 1, got {n!r}"
+        if not isinstance(n, Integral) or n < 1:
+            message = f"n must be at least 1, an integer, got {n!r}"
             raise ValueError(message)
-        rows = self.stack_.sample(n, torch.Generator().manual_seed(seed_of(random_state)))
+        rows = self.stack_.sample(int(n), torch.Generator().manual_seed(seed_of(random_state)))
         result: Array = (self.shift_ + self.scale_ * rows).numpy()
         return result
 

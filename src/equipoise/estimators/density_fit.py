@@ -3,7 +3,7 @@
     candidates: bases, and surfaces over the stronger of them        score: mean held-out log density, normalised
     answer:     Σ_j w_j·p_j, as few of them as predict held-out rows within a standard error of all
 
-Everything happens in standardised units, in which multiplying a column by a power of two changes nothing at all.
+Everything happens in standardised units (:mod:`equipoise.estimators.columns`), whatever a column was multiplied by.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def fit_density(values: np.ndarray[Any, Any], sample_weight: Any, settings: Sett
     weight = None if sample_weight is None else as_weights(sample_weight, torch.from_numpy(values))
     if weight is not None and not bool((weight > 0).all()):
         values, weight = values[(weight > 0).numpy()], weight[weight > 0]
-    columns = Columns.of(values, names, settings)
+    columns = Columns.of(values, weight, names, settings)
     rows = Part(columns.standard, weight)
     train, selecting = _split(rows, settings)
     found = _bases(train, selecting, columns, settings)
