@@ -116,7 +116,7 @@ def columns(cell: Result) -> Result:
 
 
 def never_worse(cell: Result) -> Result:
-    """Small random tables: the difference to the base on untouched rows, in its standard errors."""
+    """Small random tables: the difference to the bases alone (no budget to train) on untouched rows, with its error."""
     from _random_tables import random_target
 
     fits = []
@@ -124,7 +124,8 @@ def never_worse(cell: Result) -> Result:
         target, n = random_target(number)
         train, test = rows_of(target, n, number), rows_of(target, 4_000, _TEST_SEED + number)
         density, seconds = fit_ours(train, number)
-        difference = density.score_samples(test) - base_alone(density, test)
+        alone, _ = fit_ours(train, number, budget=0)
+        difference = density.score_samples(test) - alone.score_samples(test)
         se = difference.std() / np.sqrt(len(difference))
         fits.append(
             {
@@ -140,7 +141,7 @@ def never_worse(cell: Result) -> Result:
 
 
 def normaliser(cell: Result) -> Result:
-    """Tiny fits: log Z with its standard error against quadrature of exp(height)."""
+    """Tiny fits: log Z of the pushed member with its standard error, against quadrature of base·R(u)."""
     from _random_tables import log_integral, random_target
 
     fits = []
@@ -150,7 +151,8 @@ def normaliser(cell: Result) -> Result:
         fit = {"features": target.features, "pushed": density.surface_ is not None, "seconds": round(seconds, 3)}
         if fit["pushed"]:
             fit["log_z"], fit["se"] = density.log_normalizer_, density.log_normalizer_se_
-            fit["truth"] = log_integral(density.height, density.base_)
+            member = density.stack_.strongest
+            fit["truth"] = log_integral(lambda x, m=member: m.base.log_prob(x) + m.log_weight(x), member.base)
         fits.append(fit)
     return {"fits": fits}
 
