@@ -215,6 +215,7 @@ def test_a_base_alone_says_so():
     said = read(report.density(model, rows(model), rows(model))).said
     assert "what is returned is a mixture of 2 bases" in said
     assert "No surface was pushed" in said
+    assert "A surface pushed by" not in said
     assert "log Z = 0" in said
 
 

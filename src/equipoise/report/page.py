@@ -66,8 +66,8 @@ def _header(found: Findings, heading: str) -> Html:
 
 
 def _method(model: Any) -> str:  # noqa: ANN401
-    instance = getattr(model, "instance_", None)
-    return "" if instance is None else f"A surface pushed by {instance.label} until its forces balance."
+    pushed = getattr(model, "surface_", None) is not None
+    return f"A surface pushed by {model.instance_.label} until its forces balance." if pushed else ""
 
 
 def _facts(found: Findings) -> Iterable[tuple[str, str, str]]:
