@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from equipoise import bases, catalog, io, metrics, plots, report, sources, surfaces, targets, theory, training
+    from equipoise.estimators.classifier import Classifier
     from equipoise.estimators.density import Density
+    from equipoise.estimators.information import MutualInformation
     from equipoise.estimators.ratio import DensityRatio
+    from equipoise.estimators.two_sample_test import TwoSampleTest
     from equipoise.instance import Estimand, Instance, Reference
     from equipoise.interval import Interval
     from equipoise.io.model_file import load, save
@@ -37,26 +40,32 @@ _SUBPACKAGES = (
     "training",
 )
 _HOMES = {
+    "Classifier": "estimators.classifier",
     "Density": "estimators.density",
     "DensityRatio": "estimators.ratio",
     "Estimand": "instance",
     "Instance": "instance",
     "Interval": "interval",
+    "MutualInformation": "estimators.information",
     "Pair": "sources.pair",
     "Reference": "instance",
+    "TwoSampleTest": "estimators.two_sample_test",
     "load": "io.model_file",
     "push": "training.push",
     "save": "io.model_file",
 }
 
 __all__ = [
+    "Classifier",
     "Density",
     "DensityRatio",
     "Estimand",
     "Instance",
     "Interval",
+    "MutualInformation",
     "Pair",
     "Reference",
+    "TwoSampleTest",
     "__version__",
     "bases",
     "catalog",

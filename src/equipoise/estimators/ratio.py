@@ -109,7 +109,8 @@ class DensityRatio(BaseEstimator):
 
     def log_ratio(self, X: Any, return_se: bool = False) -> Any:  # noqa: ANN401  # scikit-learn's habit
         """The log ratio of every row, num over den; with ``return_se`` also how far the folds leave it open."""
-        rows = self.units_.standard(self._rows(X))
+        table = self._rows(X)
+        rows = self.units_.standard(table)
         values: Array = torch.cat([self.folds_.log_ratio(part) for part in rows.split(_CHUNK)]).numpy()
         if not return_se:
             return values

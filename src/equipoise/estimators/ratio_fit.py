@@ -26,7 +26,7 @@ from equipoise.ratios import Bridge, Discriminant, Over, Pool, Side, Sides
 from equipoise.ratios.bridge import waypoints
 from equipoise.ratios.over import FARTHEST, Beside
 from equipoise.ratios.pooled import Folds
-from equipoise.ratios.score import BLIND, LogRatios, pool_weights
+from equipoise.ratios.score import BLIND, FAR, LogRatios, pool_weights
 from equipoise.ratios.sides import Fold
 from equipoise.ratios.starts import LogRatio, densities, discriminants, side_scores
 from equipoise.sources.labelled import Labelled
@@ -40,19 +40,19 @@ from equipoise.training.progress import Progress
 from equipoise.training.push import PushDivergedError, push
 from equipoise.training.watch import Monitor
 
-FAR = -0.06  # a score above it says that the sides hardly overlap: the truth's at about 8 nats
 WAY = 4  # steps of a bridge
 _SCORES, _PATIENCE = 40, 8
 
 
 @dataclass
 class Tried:
-    """A candidate within a fold: its model, and its log ratios at the rows that choose."""
+    """A candidate within a fold: its model, its log ratios at the rows that choose, its role, alike in all folds."""
 
     name: str
     model: LogRatio
     chosen_on: LogRatios
     history: History | None = None
+    role: str = ""
 
     @property
     def score(self) -> tuple[float, float]:
@@ -84,8 +84,9 @@ class FittedRatio:
 def fit_ratio(parts: list[Fold], whole: Sides, settings: RatioSettings, plan: Plan) -> FittedRatio:
     """Fit a pool to each fold, and look at the rows that each has not seen; ``whole`` are all rows."""
     columns = Marginals().fit(whole.pooled.rows, whole.pooled.share).columns  # of both sides: it knows of no difference
-    tried = [_Fold(fold.seen, columns, settings, plan, k).tried() for k, fold in enumerate(parts)]
-    pools = [_pool(candidates) for candidates in tried]
+    within = [_Fold(fold.seen, columns, settings, plan, k) for k, fold in enumerate(parts)]
+    tried = [fold.tried() for fold in within]
+    pools = _pools(tried, [fold.choose for fold in within])
     return FittedRatio(
         Folds(tuple(pools)),
         _unseen(parts, pools),
@@ -123,9 +124,9 @@ class _Fold:
             found += [self._bridge(on_scores) for on_scores in (False, True)]
         return found
 
-    def _judged(self, name: str, model: LogRatio, history: History | None = None) -> Tried:
+    def _judged(self, name: str, model: LogRatio, history: History | None = None, role: str = "") -> Tried:
         num, den = (model.log_ratio(side.rows) for side in self.choose.both)
-        return Tried(name, model, LogRatios.at(num, den, self.choose), history)
+        return Tried(name, model, LogRatios.at(num, den, self.choose), history, role or name)
 
     def _network(self, outputs: int = 1) -> nn.Module:
         with torch.random.fork_rng(devices=[]):
@@ -155,7 +156,7 @@ class _Fold:
             surface = OnScores(surface, self.columns).train(mode=False)
         over = Discriminant(surface) if start is None else Over(start.model, surface)
         name = f"{instance.label} {'alone' if start is None else f'over {start.name}'}"
-        return [self._judged(name, over, history)]
+        return [self._judged(name, over, history, role="alone" if start is None else "over the best")]
 
     def _bridge(self, on_scores: bool) -> Tried:
         """All steps on the way between the sides at once."""
@@ -213,14 +214,25 @@ def _beside(rows: Sides, seen: Sides, start: Tried | None, device: str) -> Sides
     return Sides(*sides)
 
 
-def _pool(candidates: list[Tried]) -> Pool:
-    """The candidates that earn weight on the rows that choose."""
-    at = candidates[0].chosen_on
-    tables = torch.stack([c.chosen_on.num for c in candidates]), torch.stack([c.chosen_on.den for c in candidates])
-    weights = pool_weights(tables, at.shares)
-    kept = [(c, w) for c, w in zip(candidates, weights.tolist(), strict=True) if w > 0.0]
-    kept.sort(key=lambda pair: -pair[1])
-    return Pool(tuple(c.model for c, _ in kept), tuple(w for _, w in kept), tuple(c.name for c, _ in kept))
+def _pools(tried: list[list[Tried]], choose: list[Sides]) -> list[Pool]:
+    """Every fold's pool: weights from all folds' rows that choose, but for those which the fold itself holds out."""
+    roles = [c.role for c in tried[0] if all(any(c.role == other.role for other in others) for others in tried)]
+    chosen = [[next(c for c in candidates if c.role == role) for role in roles] for candidates in tried]
+    pools = []
+    for k, candidates in enumerate(chosen):
+        sides = []
+        for side in ("num", "den"):
+            seen = [getattr(part, side).seen_by(k) for part in choose]
+            values = [torch.stack([getattr(c.chosen_on, side) for c in own]) for own in chosen]
+            table = torch.cat([part[:, keep] for part, keep in zip(values, seen, strict=True)], dim=1)
+            share = torch.cat([getattr(part, side).share[keep] for part, keep in zip(choose, seen, strict=True)])
+            sides.append((table, share / share.sum()))
+        (num, num_share), (den, den_share) = sides
+        weights = pool_weights((num, den), (num_share, den_share))
+        kept = [(c, w) for c, w in zip(candidates, weights.tolist(), strict=True) if w > 0.0]
+        kept.sort(key=lambda pair: -pair[1])
+        pools.append(Pool(tuple(c.model for c, _ in kept), tuple(w for _, w in kept), tuple(c.name for c, _ in kept)))
+    return pools
 
 
 def _unseen(parts: list[Fold], pools: list[Pool]) -> LogRatios:

@@ -5,7 +5,7 @@ Every number here was chosen on pairs of densities like those of ``benchmarks/tw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import nn
@@ -40,6 +40,10 @@ class Plan:
     n_up: int = 1000
     selecting: float = 0.15
 
+    def without_densities(self) -> Plan:
+        """The same without densities of either side."""
+        return replace(self, densities=())
+
     def surface(self, features: int, outputs: int = 1) -> nn.Module:
         """A surface that is nearly flat, so that the start is where it starts."""
         surface = FullyConnected(features, self.width, 3, outputs, activation="silu")
@@ -69,5 +73,5 @@ def plan(n: int, d: int, budget: int | float | None, selecting: float) -> Plan:
 
 
 def _steps(n: int) -> int:
-    """From 200 on the smallest tables to 3,000 on the largest."""
-    return int(min(3000.0, max(200.0, 15.0 * n**0.5)))
+    """From 300 on the smallest tables to 3,000 on the largest."""
+    return int(min(3000.0, max(300.0, 30.0 * n**0.5)))

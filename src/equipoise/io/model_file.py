@@ -22,8 +22,10 @@ VERSION = 1
 _KEY, _DIGEST = "equipoise", "sha256"
 # Estimators stand above this module, so a kind names its class by its place; nothing else can be named.
 _KINDS = {
+    "classifier": ("equipoise.estimators.classifier", "Classifier"),
     "density": ("equipoise.estimators.density", "Density"),
     "ratio": ("equipoise.estimators.ratio", "DensityRatio"),
+    "information": ("equipoise.estimators.information", "MutualInformation"),
 }
 
 Document = dict[str, Any]

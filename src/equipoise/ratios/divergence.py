@@ -120,6 +120,7 @@ def _plain(kind: str, at: LogRatios) -> Divergence:
     value, se = weighted_mean(sign * getattr(at, side).double(), getattr(at, f"{side}_weight"))
     words = (
         f"{KINDS[kind].words}: the mean log ratio over rows of one side alone, and no bound. "
-        "The samples hardly overlap: it rests on how the log ratio goes on where neither has rows, and the standard error does not know of that"
+        "The samples hardly overlap: it rests on how the log ratio goes on where neither has rows, "
+        "and the standard error does not know of that"
     )
     return Divergence(value, se, kind, False, words)

@@ -18,7 +18,8 @@ from torch.nn.functional import logsigmoid
 from equipoise.bases.stacking import weighted_mean
 from equipoise.ratios.sides import Side, Sides
 
-BLIND = -log(2.0)
+BLIND = -log(2.0)  # of a log ratio that knows nothing
+FAR = -0.06  # above it the sides hardly overlap: the truth's score at about 8 nats
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,34 @@ class LogRatios:
 
 
 def pool_weights(tables: tuple[Tensor, Tensor], shares: tuple[Tensor, Tensor], steps: int = 400) -> Tensor:
-    """Weights w ≥ 0, Σ w ≤ 1, of candidates whose weighted sum of log ratios scores best.
+    """Weights w ≥ 0, Σ w = 1, of candidates whose weighted sum of log ratios scores best.
+
+    The simplest answer that is as good within a standard error is taken: L = 0, with all weights 0; then one candidate.
+    Where the sides hardly overlap, the score is too blind to prefer one, and the pool stays.
 
     Arguments:
-        tables: Log ratios of the candidates at rows of either side, (candidates, n) and (candidates, m).
+        tables: Log ratios of the candidates, from simple to complex, at rows of either side, (candidates, n) and
+            (candidates, m).
         shares: The rows' shares of their sides.
-        steps: Of exponentiated gradients, which keep weights on the simplex; the rest of the weight goes to L = 0.
+        steps: Of exponentiated gradients, which keep weights on the simplex.
     """
-    num, den = (torch.cat([table, torch.zeros_like(table[:1])]).clamp(-_FAR, _FAR) for table in tables)
+    num, den = (table.clamp(-_FAR, _FAR) for table in tables)
+    weights = _climbed(num, den, shares, steps)
+    kept = torch.where(weights >= _LEAST_KEPT, weights, 0.0)
+    kept = kept / kept.sum()
+    pool = LogRatios(kept @ num, kept @ den, *shares)
+    if pool.score()[0] > FAR:
+        return kept
+    for simpler in (torch.zeros_like(kept), *torch.eye(len(kept), dtype=torch.float64)):
+        gain, se = pool.gain(LogRatios(simpler @ num, simpler @ den, *shares))
+        if gain <= se:
+            return simpler
+    return kept
+
+
+def _climbed(num: Tensor, den: Tensor, shares: tuple[Tensor, Tensor], steps: int) -> Tensor:
     weights = torch.full((len(num),), 1.0 / len(num), dtype=torch.float64)
-    pace = 4.0
-    best, value = weights, _value(weights, num, den, shares)
+    value, pace = _value(weights, num, den, shares), 4.0
     for _ in range(steps):
         slope = 0.5 * (num @ (shares[0] * torch.sigmoid(-(weights @ num))))
         slope = slope - 0.5 * (den @ (shares[1] * torch.sigmoid(weights @ den)))
@@ -82,15 +100,13 @@ def pool_weights(tables: tuple[Tensor, Tensor], shares: tuple[Tensor, Tensor], s
                 break
             continue
         gained, weights, value, pace = reached - value, moved, reached, 1.2 * pace
-        best = weights
         if gained < _TOLERANCE:
             break
-    kept = torch.where(best >= _LEAST_KEPT, best, 0.0)
-    return (kept / kept.sum())[:-1]
+    return weights
 
 
 _FAR = 60.0
-_LEAST_PACE, _TOLERANCE, _LEAST_KEPT = 1e-6, 1e-10, 0.04
+_LEAST_PACE, _TOLERANCE, _LEAST_KEPT = 1e-6, 1e-8, 0.1
 
 
 def _value(weights: Tensor, num: Tensor, den: Tensor, shares: tuple[Tensor, Tensor]) -> float:

@@ -5,7 +5,7 @@ r(x) = p_num(x) / p_den(x),      rows x ~ p_num and x ~ p_den, with weights wher
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -19,16 +19,25 @@ class Side:
     Arguments:
         rows: (n, d), float64.
         weight: Non-negative sample weights, (n,); all alike where it is None.
+        held_out_by: By which folds a row is held out, the bits of an integer, (n,); by none where it is None.
     """
 
     rows: Tensor
     weight: Tensor | None = None
+    held_out_by: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, index: Tensor | slice) -> Side:
-        return Side(self.rows[index], None if self.weight is None else self.weight[index])
+        weight, by = (None if value is None else value[index] for value in (self.weight, self.held_out_by))
+        return Side(self.rows[index], weight, by)
+
+    def seen_by(self, fold: int) -> Tensor:
+        """Which rows a fold may use, (n,)."""
+        if self.held_out_by is None:
+            return torch.ones(len(self), dtype=torch.bool)
+        return (self.held_out_by >> fold) & 1 == 0
 
     @property
     def share(self) -> Tensor:
@@ -92,11 +101,20 @@ def folds(sides: Sides, count: int, seed: int) -> list[Fold]:
     """Both sides in ``count`` parts at random; each part is held out once."""
     generator = torch.Generator().manual_seed(seed)
     parts = [_parts(len(side), count, generator) for side in sides.both]
+    sides = Sides(*(replace(side, held_out_by=bits(part)) for side, part in zip(sides.both, parts, strict=True)))
     found = []
     for k in range(count):
         rest = [torch.cat([*part[:k], *part[k + 1 :]]) for part in parts]
         found.append(Fold(sides.take(*rest), sides.take(parts[0][k], parts[1][k]), parts[0][k], parts[1][k]))
     return found
+
+
+def bits(parts: Sequence[Tensor]) -> Tensor:
+    """By which of the parts every row is held out, as the bits of an integer."""
+    held_out_by = torch.zeros(sum(map(len, parts)), dtype=torch.int64)
+    for k, part in enumerate(parts):
+        held_out_by[part] = 1 << k
+    return held_out_by
 
 
 def _parts(n: int, count: int, generator: Generator) -> tuple[Tensor, ...]:

@@ -5,7 +5,7 @@
     gaussians    log N(x; μ₁, Σ₁) − log N(x; μ₀, Σ₀), which is quadratic too
     densities    log p̂_num(x) − log p̂_den(x)   of fitted bases
 
-The first three are fitted to columns and to their normal scores, which no stretching of columns changes.
+The first three are fitted to columns, but for heavy tails, and to their normal scores, which no stretching changes.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from equipoise.surfaces import OnScores, Quadratic
 
 _MOST_PRODUCTS = 900  # of columns, for logistic regression on them: 40 columns
 _FEW_PRODUCTS = 300  # up to here, a light penalty is tried beside the usual one
+_FARTHEST = 12.0  # deviations; rows farther out make a polynomial of columns what no log ratio is
 _CHUNK = 16_384
 
 
@@ -80,8 +81,9 @@ class Start:
 def discriminants(sides: Sides, scores: Sides, columns: Columns) -> Iterator[Start]:
     """The linear and quadratic starts, from simple to complex, on columns and on their normal scores."""
     fits = (("linear", _linear), ("gaussians", _gaussians), ("quadratic", _quadratic))
+    far = max(float(side.rows.abs().amax()) for side in sides.both) > _FARTHEST
     for name, fit in fits:
-        for penalty, surface in fit(sides):
+        for penalty, surface in () if far else fit(sides):
             yield Start(f"{name}{penalty}", Discriminant(surface))
         for penalty, surface in fit(scores):
             yield Start(f"{name}{penalty} on scores", Discriminant(OnScores(surface, columns).double()))
