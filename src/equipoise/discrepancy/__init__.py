@@ -1,0 +1,1 @@
+"""How far two samples are apart, by several statistics, and how far chance would set them."""
