@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from equipoise.estimators.information import MutualInformation
     from equipoise.estimators.ratio import DensityRatio
     from equipoise.estimators.two_sample_test import TwoSampleTest
-    from equipoise.estimators.two_sample_test import TwoSampleTest
     from equipoise.instance import Estimand, Instance, Reference
     from equipoise.interval import Interval
     from equipoise.io.model_file import load, save
@@ -50,7 +49,6 @@ _HOMES = {
     "MutualInformation": "estimators.information",
     "Pair": "sources.pair",
     "Reference": "instance",
-    "TwoSampleTest": "estimators.two_sample_test",
     "TwoSampleTest": "estimators.two_sample_test",
     "load": "io.model_file",
     "push": "training.push",

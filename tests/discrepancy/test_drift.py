@@ -26,8 +26,8 @@ def test_step_down_is_westfall_and_young_s():
     order, expected, least = [2, 0, 3, 1], {}, 0.0
     for k, j in enumerate(order):
         rest = order[k:]
-        share = (1 + sum(max(values[b, i] for i in rest) >= values[0, j] for b in range(1, 50))) / 50
-        least = max(least, float(share))
+        share = (1 + sum(bool(max(values[b, i] for i in rest) >= values[0, j]) for b in range(1, 50))) / 50
+        least = max(least, share)
         expected[j] = least
     assert_close(step_down(values), torch.tensor([expected[j] for j in range(4)], dtype=torch.float64), absolute=1e-12)
 
