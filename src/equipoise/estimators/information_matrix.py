@@ -8,12 +8,15 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equipoise.io.table import Table, counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
 
@@ -44,6 +47,12 @@ class InformationMatrix:
             for i, j in combinations(range(len(self.names)), 2)
         ]
         return sorted(pairs, key=lambda pair: -pair[2])
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """A heat map of the pairs."""
+        from equipoise.plots.information import information
+
+        return information(self, ax=ax)
 
 
 def matrix_of(information: Any, table: Table) -> InformationMatrix:  # noqa: ANN401  # a MutualInformation

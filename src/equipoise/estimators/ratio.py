@@ -27,6 +27,7 @@ from equipoise.estimators.two_tables import two_tables
 from equipoise.estimators.units import Units
 from equipoise.io.table import Table
 from equipoise.io.tables import Missing, to_table
+from equipoise.plots.accessor import RatioPlotter
 from equipoise.ratios import Divergence, Side, Sides, divergence
 from equipoise.ratios.score import LogRatios
 from equipoise.ratios.sides import folds
@@ -158,6 +159,12 @@ class DensityRatio(BaseEstimator):
         """How well the ratio tells rows apart that it has not seen: logistic, at most 0, −log 2 for knowing nothing."""
         num, den = (torch.from_numpy(self.log_ratio(X)) for X in (X_num, X_den))
         return LogRatios(num, den).score()[0]
+
+    @property
+    def plot(self) -> RatioPlotter:
+        """Pictures of the fitted ratio on held-out rows: ``held_out()``, ``overlap()``, ``reliability()``."""
+        check_is_fitted(self)
+        return RatioPlotter(self)
 
     def to_document(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """What :func:`equipoise.save` writes."""

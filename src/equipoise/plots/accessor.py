@@ -44,3 +44,32 @@ class Plotter:
         from equipoise.plots.calibration import calibration
 
         return calibration(self.model, X, ax=ax)
+
+
+@dataclass(frozen=True)
+class RatioPlotter:
+    """The pictures of one fitted ratio, on rows that it has not seen.
+
+    Arguments:
+        model: A fitted density ratio.
+    """
+
+    model: Any
+
+    def held_out(self) -> Any:  # noqa: ANN401  # an array of two axes
+        """Both of the others, side by side."""
+        from equipoise.plots.held_out import held_out
+
+        return held_out(self.model)
+
+    def overlap(self, *, ax: Axes | None = None) -> Axes:
+        """Log ratios of both sides' rows."""
+        from equipoise.plots.overlap import overlap
+
+        return overlap(self.model, ax=ax)
+
+    def reliability(self, *, ax: Axes | None = None) -> Axes:
+        """Predicted against observed shares of numerator rows."""
+        from equipoise.plots.reliability import reliability
+
+        return reliability(self.model, ax=ax)

@@ -104,7 +104,7 @@ def _count(values: Array, width: float) -> int:
     return int(np.clip(np.ceil(wanted), _FEWEST, _MOST))
 
 
-def band(p: Array, n: float, level: float = 0.95) -> tuple[Array, Array]:
+def band(p: Array, n: float | Array, level: float = 0.95) -> tuple[Array, Array]:
     """Bounds within which a share of n rows falls at the level given, where each row counts with probability p.
 
     Continuous in n, so that the noise of an estimated p can be counted in: n = 1/(1/rows + 1/samples).
