@@ -5,6 +5,7 @@ import torch
 from equipoise.bases import Marginals
 from equipoise.surfaces import (
     Additive,
+    Affine,
     BlockDiagonal,
     FullyConnected,
     InRange,
@@ -44,6 +45,7 @@ SURFACES = {
     "random features of the laplacian": lambda: RandomFeatures(FEATURES, 30, 2.0, "laplacian", outputs=2, seed=0),
     "standardised": lambda: Standardise.to_rows(FullyConnected(FEATURES, 4, 1), rows(scale=30.0) + 5),
     "on scores": lambda: OnScores(FullyConnected(FEATURES, 4, 1, activation="silu"), columns()),
+    "affine": lambda: Affine(FEATURES, 2),
     "quadratic": lambda: Quadratic(FEATURES),
     "sum": lambda: Sum(FullyConnected(FEATURES, 4, 1), Additive.on_rows(rows(), 5)),
     "half-line": lambda: InRange(FullyConnected(FEATURES, 4, 1), (0.0, float("inf"))),

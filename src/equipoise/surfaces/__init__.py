@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from equipoise.surfaces.additive import Additive
+from equipoise.surfaces.affine import Affine
 from equipoise.surfaces.block_diagonal import BlockDiagonal
 from equipoise.surfaces.blueprint import build, describe, size
 from equipoise.surfaces.engine import backend
@@ -17,6 +18,7 @@ from equipoise.surfaces.total import Sum
 
 __all__ = [
     "Additive",
+    "Affine",
     "BlockDiagonal",
     "FullyConnected",
     "InRange",
