@@ -21,9 +21,9 @@ from torch import Tensor, nn
 from equipoise import catalog
 from equipoise.bases import Rescaled
 from equipoise.estimators import density_file
+from equipoise.estimators.columns_in import columns_of
 from equipoise.estimators.density_fit import Fitted, fit_density
 from equipoise.estimators.density_settings import Settings
-from equipoise.io.table import Table
 from equipoise.io.tables import Missing, to_table
 from equipoise.plots.accessor import Plotter
 
@@ -172,7 +172,7 @@ class Density(BaseEstimator):
 
     def _rows(self, X: Any) -> Tensor:  # noqa: ANN401
         check_is_fitted(self)
-        return torch.from_numpy(self._columns(to_table(X)).values)
+        return torch.from_numpy(columns_of(self, to_table(X)).values)
 
     def _standard(self, rows: Tensor) -> Tensor:
         return (rows - self.shift_) / self.scale_
@@ -180,20 +180,6 @@ class Density(BaseEstimator):
     def _log_prob(self, rows: Tensor) -> Tensor:
         units = torch.log(self.scale_).sum()
         return torch.cat([self.stack_.log_prob(self._standard(part)) for part in rows.split(_CHUNK)]) - units
-
-    def _columns(self, table: Table) -> Table:
-        names = tuple(getattr(self, "feature_names_in_", ()))
-        if names and table.names and names != table.names:
-            if len(table.names) != len(names):
-                message = f"X has columns {', '.join(table.names)}; Density was fitted on {', '.join(names)}"
-                raise ValueError(message)
-            table = table.select(names)
-        if table.shape[1] != self.n_features_in_:
-            message = (
-                f"X has {table.shape[1]} features, but Density is expecting {self.n_features_in_} features as input"
-            )
-            raise ValueError(message)
-        return table
 
 
 def seed_of(random_state: Any) -> int:  # noqa: ANN401

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from equipoise.estimators import ratio_file
+from equipoise.estimators.columns_in import columns_of
 from equipoise.estimators.density import seed_of
 from equipoise.estimators.ratio_checks import Checks
 from equipoise.estimators.ratio_fit import FittedRatio, fit_ratio
@@ -46,7 +47,7 @@ class DensityRatio(BaseEstimator):
         instance: ``"auto"`` (logistic), a catalogue name, or an Instance that balances two samples, for the pushes.
         surface: ``"auto"``, or a module from standardised rows (n, d) to what it adds to the start's log ratio (n,).
         budget: ``"auto"``, steps of each push (0 for starts alone), or a time such as ``"90s"`` for all of them.
-        validation_fraction: The share of rows a fold sees that choose and are not pushed.
+        validation_fraction: The share of rows a fold sees that are not pushed: half of them end pushes, half choose.
         random_state: Seeds everything.
         device: ``"auto"``, ``"cpu"`` or a torch device, where surfaces are pushed.
         verbose: 1 draws a progress line.
@@ -74,7 +75,7 @@ class DensityRatio(BaseEstimator):
         instance: Any = "auto",  # noqa: ANN401
         surface: Any = "auto",  # noqa: ANN401
         budget: int | str = "auto",
-        validation_fraction: float = 0.15,
+        validation_fraction: float = 0.2,
         random_state: Any = None,  # noqa: ANN401
         device: str = "auto",
         verbose: int = 0,
@@ -196,21 +197,6 @@ class DensityRatio(BaseEstimator):
     def _rows(self, X: Any) -> Tensor:  # noqa: ANN401
         check_is_fitted(self)
         return torch.from_numpy(columns_of(self, to_table(X)).values)
-
-
-def columns_of(model: Any, table: Table) -> Table:  # noqa: ANN401  # a fitted estimator
-    """A table's columns as an estimator was fitted on them, by name where both have names."""
-    names = tuple(getattr(model, "feature_names_in_", ()))
-    called = type(model).__name__
-    if names and table.names and names != table.names:
-        if len(table.names) != len(names):
-            message = f"X has columns {', '.join(table.names)}; {called} was fitted on {', '.join(names)}"
-            raise ValueError(message)
-        table = table.select(names)
-    if table.shape[1] != model.n_features_in_:
-        message = f"X has {table.shape[1]} features, but {called} is expecting {model.n_features_in_} features as input"
-        raise ValueError(message)
-    return table
 
 
 def _side(table: Table, sample_weight: Any, word: str) -> Side:  # noqa: ANN401
