@@ -1,0 +1,95 @@
+"""A fitted classifier as a document and tensors, and back.
+
+document: classes, surface's blueprint, instance, selection, history, warnings, names
+tensors:  shift, scale, shares, priors where they were given, surface.*
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from equipoise.bases.fitted import are_finite, are_shares
+from equipoise.estimators.class_units import ClassUnits
+from equipoise.estimators.classifier_fit import FittedClassifier
+from equipoise.estimators.labels import Classes, classes_document, to_classes
+from equipoise.estimators.parts_file import (
+    Document,
+    instance_document,
+    part,
+    surface_document,
+    to_instance,
+    to_surface,
+)
+from equipoise.estimators.plain import plain, unplain
+from equipoise.instance import Instance
+from equipoise.training.history import History
+
+Found = tuple[FittedClassifier, Instance, Classes, ClassUnits, tuple[str, ...], int]
+
+
+def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN401  # a fitted Classifier
+    """Everything that class probabilities need."""
+    surface, tensors = surface_document(model.surface_)
+    tensors = {f"surface.{key}": value for key, value in tensors.items()}
+    known: Classes = model.known_
+    tensors |= {"shift": model.units_.shift, "scale": model.units_.scale, "shares": known.shares}
+    tensors |= {} if known.priors is None else {"priors": known.priors}
+    document = {
+        "classes": classes_document(known.names),
+        "surface": surface,
+        "instance": instance_document(model.instance_),
+        "selection": [{key: plain(value) for key, value in row.items()} for row in model.selection_],
+        "history": {key: plain(value) for key, value in asdict(model.history_).items()},
+        "warnings": list(model.warnings_),
+        "samples": [model.n_samples_, model.n_selecting_],
+        "names": [str(name) for name in getattr(model, "feature_names_in_", ())],
+    }
+    return document, tensors
+
+
+def from_document(document: Document, tensors: dict[str, Tensor]) -> Found:
+    """What a classifier is made of."""
+    instance = to_instance(document["instance"])
+    if instance.name != "softmax_cross_entropy":
+        message = f"a classifier is pushed by softmax_cross_entropy, not by {instance.label}"
+        raise ValueError(message)
+    units = _units(tensors["shift"].double(), tensors["scale"].double())
+    known = _classes(document["classes"], tensors)
+    surface = to_surface(document["surface"], part(tensors, "surface.")).requires_grad_(requires_grad=False)
+    heights = surface(torch.zeros(1, units.kept, dtype=torch.float64))
+    if heights.shape != (1, len(known.names)) or not are_finite(heights):
+        message = f"the surface must give {len(known.names)} finite heights per row"
+        raise ValueError(message)
+    selection = [
+        {key: str(value) if key == "name" else float(value) for key, value in row.items()}
+        for row in document["selection"]
+    ]
+    history = History(**{key: unplain(value) for key, value in document["history"].items()})
+    names = tuple(str(name) for name in document["names"])
+    if len(names) not in {0, len(units.shift)}:
+        message = f"{len(names)} names for {len(units.shift)} columns"
+        raise ValueError(message)
+    n, selecting = (int(count) for count in document["samples"])
+    warnings = [str(sentence) for sentence in document["warnings"]]
+    return FittedClassifier(surface, selection, history, warnings, selecting), instance, known, units, names, n
+
+
+def _classes(document: Document, tensors: dict[str, Tensor]) -> Classes:
+    names = to_classes(document)
+    shares = [tensors["shares"].double()] + [tensors[key].double() for key in ("priors",) if key in tensors]
+    if any(s.shape != (len(names),) or not are_shares(s) or not bool((s > 0).all()) for s in shares):
+        message = f"shares and priors must be {len(names)} positive numbers that sum to 1"
+        raise ValueError(message)
+    return Classes(names, *shares)
+
+
+def _units(shift: Tensor, scale: Tensor) -> ClassUnits:
+    fits = shift.dim() == 1 and shift.shape == scale.shape and are_finite(shift, scale)
+    if not fits or not bool((scale >= 0).all()) or not bool((scale > 0).any()):
+        message = "shift and scale must hold one finite number per column, and scales must not be negative"
+        raise ValueError(message)
+    return ClassUnits(shift, scale)
