@@ -200,6 +200,20 @@ def test_a_pools_score_is_no_worse_than_its_best_member():
     assert mixed >= best - 1e-4
 
 
+def test_candidates_that_cannot_be_told_apart_all_stay():
+    far = torch.full((20, 50), 30.0, dtype=torch.float64)
+    share = torch.full((50,), 0.02, dtype=torch.float64)
+    weights = pool_weights((far, -far), (share, share))
+    assert weights.sum() == pytest.approx(1.0)
+    assert (weights > 0).all()
+
+
+def test_the_simplest_of_equals_is_taken():
+    tables, shares = truth_and_noise()
+    twice = tuple(torch.stack([table[1], table[1] + 0.05 * table[0]]) for table in tables)
+    assert pool_weights(twice, shares).tolist() == [1.0, 0.0]
+
+
 def test_a_score_is_that_of_a_logistic_loss():
     num, den = torch.tensor([0.3, 2.0]), torch.tensor([-1.0, 0.5, 0.0])
     twin = 0.5 * torch.log(1 / (1 + (-num).exp())).mean() + 0.5 * torch.log(1 / (1 + den.exp())).mean()

@@ -43,7 +43,7 @@ class MutualInformation(BaseEstimator):
         instance: ``"auto"`` (logistic), a catalogue name, or an Instance that balances two samples.
         surface: ``"auto"``, or a module from standardised rows [x, y] (or [x, y, z]) to what it adds to the log ratio.
         budget: ``"auto"``, steps of each push (0 for starts alone), or a time such as ``"90s"`` for all of them.
-        validation_fraction: The share of rows a fold sees that choose and are not pushed.
+        validation_fraction: The share of rows a fold sees that are not pushed: half of them end pushes, half choose.
         random_state: Seeds everything.
         device: ``"auto"``, ``"cpu"`` or a torch device, where surfaces are pushed.
         verbose: 1 draws a progress line.
@@ -66,7 +66,7 @@ class MutualInformation(BaseEstimator):
         instance: Any = "auto",  # noqa: ANN401
         surface: Any = "auto",  # noqa: ANN401
         budget: int | str = "auto",
-        validation_fraction: float = 0.15,
+        validation_fraction: float = 0.2,
         random_state: Any = None,  # noqa: ANN401
         device: str = "auto",
         verbose: int = 0,

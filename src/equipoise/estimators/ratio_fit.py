@@ -1,6 +1,6 @@
 """How a log ratio is fitted: starts compete on held-out rows, a surface is pushed over the best, and a pool keeps them.
 
-    within a fold   L = Σ_j w_j·L_j,   w ≥ 0, Σ w ≤ 1, by the held-out score; rows that choose are not pushed
+    within a fold   L = Σ_j w_j·L_j,   w ≥ 0, Σ w = 1 or 0, by the held-out score; rows that choose are not pushed
     over folds      the mean; claims are made from every row's log ratio by the fold that has not seen it
 
 Everything happens in standardised columns and their normal scores, which no stretching of single columns changes.
@@ -98,13 +98,14 @@ def fit_ratio(parts: list[Fold], whole: Sides, settings: RatioSettings, plan: Pl
 
 
 class _Fold:
-    """One fold: rows that teach and rows that choose, in columns and in normal scores."""
+    """One fold: rows that teach, rows that end the pushes, and rows that choose; in columns and in normal scores."""
 
     def __init__(self, seen: Sides, columns: Columns, settings: RatioSettings, plan: Plan, k: int) -> None:
         self.columns, self.settings, self.plan = columns, settings, plan
         self.seed = settings.seed + k
-        self.teach, self.choose = seen.split(plan.selecting, self.seed)
-        self.scores_teach, self.scores_choose = (side_scores(columns, part) for part in (self.teach, self.choose))
+        self.teach, held_out = seen.split(plan.selecting, self.seed)
+        self.watch, self.choose = held_out.split(0.5, self.seed)  # what ends a push must not choose it
+        self.scores_teach, self.scores_watch = (side_scores(columns, part) for part in (self.teach, self.watch))
 
     def tried(self) -> list[Tried]:
         """Every candidate."""
@@ -136,16 +137,16 @@ class _Fold:
     def _pushed(self, start: Tried | None, surface: nn.Module, *, on_scores: bool) -> list[Tried]:
         """A surface over a start, or over nothing; none where its forces blew up."""
         instance, device = self.settings.instance, self.settings.device
-        teach, choose = (
+        teach, watch = (
             _beside(*parts, start, device)
             for parts in (
                 (self.teach, self.scores_teach if on_scores else self.teach),
-                (self.choose, self.scores_choose if on_scores else self.choose),
+                (self.watch, self.scores_watch if on_scores else self.watch),
             )
         )
         pair = Pair(*(Rows(side.rows, side.weight) for side in teach.both))
         monitor = Logistic(
-            instance, choose.num.rows, choose.den.rows, up_weight=choose.num.weight, down_weight=choose.den.weight
+            instance, watch.num.rows, watch.den.rows, up_weight=watch.num.weight, down_weight=watch.den.weight
         )
         try:
             history = self._push(Beside(surface, instance).to(device), instance, pair, monitor)
@@ -161,9 +162,9 @@ class _Fold:
     def _bridge(self, on_scores: bool) -> Tried:
         """All steps on the way between the sides at once."""
         generator = torch.Generator().manual_seed(self.seed)
-        teach, choose = (self.scores_teach, self.scores_choose) if on_scores else (self.teach, self.choose)
+        teach, watch = (self.scores_teach, self.scores_watch) if on_scores else (self.teach, self.watch)
         rows, labels, weight = waypoints(teach, WAY, generator)
-        held_out, classes, share = waypoints(choose, WAY, generator)
+        held_out, classes, share = waypoints(watch, WAY, generator)
         device = self.settings.device
         surface = self._network(WAY + 1).to(device)
         monitor = CrossEntropy(held_out.float().to(device), classes.to(device), share)

@@ -28,7 +28,7 @@ class Plan:
         learning_rate: The largest learning rate.
         weight_decay: Of the surface's weights.
         n_up: Rows of either side in a step.
-        selecting: The share of the rows a fold sees that choose and are not pushed.
+        selecting: The share of the rows a fold sees that are not pushed: half of them end pushes, half of them choose.
     """
 
     folds: int
@@ -38,7 +38,7 @@ class Plan:
     learning_rate: float = 0.003
     weight_decay: float = 0.01
     n_up: int = 1000
-    selecting: float = 0.15
+    selecting: float = 0.2
 
     def without_densities(self) -> Plan:
         """The same without densities of either side."""

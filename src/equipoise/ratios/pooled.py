@@ -1,6 +1,6 @@
 """Several log ratios as one: weighted within a fold, and averaged over folds.
 
-L(x) = (1/K)·Σ_k Σ_j w_kj·L_kj(x),     w ≥ 0, Σ_j w_kj ≤ 1: what is missing goes to L = 0, which knows of no difference
+L(x) = (1/K)·Σ_k Σ_j w_kj·L_kj(x),     w ≥ 0, Σ_j w_kj = 1, or 0 where no difference was found
 """
 
 from __future__ import annotations

@@ -63,8 +63,9 @@ class LogRatios:
 def pool_weights(tables: tuple[Tensor, Tensor], shares: tuple[Tensor, Tensor], steps: int = 400) -> Tensor:
     """Weights w ≥ 0, Σ w = 1, of candidates whose weighted sum of log ratios scores best.
 
-    The simplest answer that is as good within a standard error is taken: L = 0, with all weights 0; then one candidate.
-    Where the sides hardly overlap, the score is too blind to prefer one, and the pool stays.
+    The simplest answer that is as good is taken: L = 0, with all weights 0, where nothing gains two standard errors on
+    it; then the first candidate within one standard error. Where the sides hardly overlap, the score is too blind to
+    prefer one, and the pool stays.
 
     Arguments:
         tables: Log ratios of the candidates, from simple to complex, at rows of either side, (candidates, n) and
@@ -74,14 +75,15 @@ def pool_weights(tables: tuple[Tensor, Tensor], shares: tuple[Tensor, Tensor], s
     """
     num, den = (table.clamp(-_FAR, _FAR) for table in tables)
     weights = _climbed(num, den, shares, steps)
-    kept = torch.where(weights >= _LEAST_KEPT, weights, 0.0)
+    kept = torch.where(weights >= min(_LEAST_KEPT, 0.5 * float(weights.max())), weights, 0.0)
     kept = kept / kept.sum()
     pool = LogRatios(kept @ num, kept @ den, *shares)
     if pool.score()[0] > FAR:
         return kept
-    for simpler in (torch.zeros_like(kept), *torch.eye(len(kept), dtype=torch.float64)):
+    nothing, singles = torch.zeros_like(kept), torch.eye(len(kept), dtype=torch.float64)
+    for simpler, deviations in ((nothing, _DOUBT), *((single, 1.0) for single in singles)):
         gain, se = pool.gain(LogRatios(simpler @ num, simpler @ den, *shares))
-        if gain <= se:
+        if gain <= deviations * se:
             return simpler
     return kept
 
@@ -106,6 +108,7 @@ def _climbed(num: Tensor, den: Tensor, shares: tuple[Tensor, Tensor], steps: int
 
 
 _FAR = 60.0
+_DOUBT = 2.0
 _LEAST_PACE, _TOLERANCE, _LEAST_KEPT = 1e-6, 1e-8, 0.1
 
 
