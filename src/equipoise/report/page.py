@@ -1,23 +1,17 @@
-"""The page: head, summary, warnings and sections in one self-contained document.
-
-No script, no font, no picture from elsewhere; a policy in its head forbids them.
-"""
+"""A density's page: summary, warnings and sections."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from equipoise import __version__
 from equipoise.io.table import counted
 from equipoise.report import figures, numbers
 from equipoise.report.cautions import cautions_of
+from equipoise.report.document import cautions, document, header
 from equipoise.report.findings import Findings
-from equipoise.report.markup import Html, paragraph, tag
-from equipoise.report.style import CSS
 from equipoise.report.words import number, plus_minus
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _NAMES_SHOWN = 6
 
 
@@ -25,8 +19,8 @@ def page(found: Findings, title: str | None = None) -> str:
     """The document."""
     heading = title or _title(found)
     parts = [
-        _header(found, heading),
-        _cautions(cautions_of(found)),
+        header(heading, f"{_method(found.model)} {numbers.chosen(found)}", _facts(found)),
+        cautions(cautions_of(found)),
         numbers.read(found),
         numbers.tried(found),
         numbers.good(found),
@@ -35,18 +29,8 @@ def page(found: Findings, title: str | None = None) -> str:
         figures.marginals(found),
         figures.pairs(found),
         figures.calibration(found),
-        tag("footer", f"Written by equipoise {__version__}. The page needs nothing but itself."),
     ]
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        tag("link", rel="icon", href="data:,"),
-        tag("title", heading),
-        tag("style", Html(CSS)),
-    )
-    return f"<!doctype html>\n{tag('html', head, tag('body', tag('main', *parts)), lang='en')}\n"
+    return document(heading, parts)
 
 
 def _title(found: Findings) -> str:
@@ -55,14 +39,6 @@ def _title(found: Findings) -> str:
         return f"A density of {counted(found.model.n_features_in_, 'column')}"
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return f"The density of {', '.join(str(name) for name in names[:_NAMES_SHOWN])}{more}"
-
-
-def _header(found: Findings, heading: str) -> Html:
-    lead = paragraph(f"{_method(found.model)} {numbers.chosen(found)}", class_="lead")
-    facts = tag(
-        "dl", *(tag("div", tag("dt", k), tag("dd", v, tag("small", s))) for k, v, s in _facts(found)), class_="facts"
-    )
-    return tag("header", paragraph("equipoise report", class_="kind"), tag("h1", heading), lead, facts)
 
 
 def _method(model: Any) -> str:  # noqa: ANN401
@@ -87,10 +63,3 @@ def _facts(found: Findings) -> Iterable[tuple[str, str, str]]:
     if found.calibration is not None:
         share = f"{number(100.0 * (1.0 - found.calibration.astray), 0)} %"
         yield "calibrated quantiles", share, "of log p inside their band"
-
-
-def _cautions(said: list[str]) -> Html:
-    if not said:
-        return Html()
-    title = "One thing to know" if len(said) == 1 else "Things to know"
-    return tag("section", tag("h2", title), tag("ul", *(tag("li", words) for words in said)), class_="warnings")
