@@ -1,7 +1,8 @@
 """The command line: parsing and printing only; whatever it does can be done from Python in as many words.
 
     equipoise fit TABLE --out MODEL      equipoise score MODEL TABLE      equipoise sample MODEL N
-    equipoise report MODEL [TABLE]       equipoise catalog [NAME]         equipoise check "M_UP" "M_DOWN"
+    equipoise report MODEL [TABLE]       equipoise ratio NUM DEN          equipoise information DATA --x a --y b
+    equipoise catalog [NAME]             equipoise check "M_UP" "M_DOWN"
 
 Results go to files or standard output, everything said beside them to standard error. Bad input ends in one line there
 and exit code 2, Ctrl-C in one line and exit code 130.
@@ -14,7 +15,9 @@ import click
 from equipoise import __version__
 from equipoise.cli.catalogue import catalog, check
 from equipoise.cli.fit import fit
+from equipoise.cli.information import information
 from equipoise.cli.one_line import OneLine
+from equipoise.cli.ratio import ratio
 from equipoise.cli.report import report
 from equipoise.cli.sample import sample
 from equipoise.cli.score import score
@@ -29,5 +32,5 @@ def main() -> None:
     """
 
 
-for command in (fit, score, sample, report, catalog, check):
+for command in (fit, score, sample, report, ratio, information, catalog, check):
     main.add_command(command)

@@ -8,9 +8,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli import options, streams, summary
-
-_PICTURES = (".png", ".pdf", ".svg")
+from equipoise.cli import options, pictures, streams, summary
 
 
 @click.command()
@@ -19,13 +17,11 @@ _PICTURES = (".png", ".pdf", ".svg")
 @click.option("--report", "page", type=options.FILE, help="Write a report on it, one HTML page.")
 @click.option("--plot", "picture", type=options.FILE, help="Write a picture of it (PNG, PDF, SVG).")
 @click.option("--test", type=options.FILE, help="Untouched rows on which to measure it.")
-@click.option(
-    "--columns", help="Columns to use, with commas between them: names, or positions as #0,#2. [default: all]"
-)
-@click.option("--instance", default="auto", show_default=True, help="A method, such as nce or pso_lde(alpha=0.5).")
+@options.columns
+@options.instance
 @click.option("--base", default="auto", show_default=True, help="What the surface is pushed over, such as gaussian.")
-@click.option("--budget", default="auto", show_default=True, help="Steps, or a time such as 90s or 5m.")
-@click.option("--seed", default=0, show_default=True, help="Seeds everything.")
+@options.budget
+@options.seed
 @options.missing
 @options.as_json
 def fit(
@@ -50,7 +46,7 @@ def fit(
     """
     import equipoise as eq
 
-    _check_picture(picture)
+    pictures.check(picture)
     wanted = options.names(columns)
     rows = streams.read(table, wanted, missing)
     fresh = None if test is None else streams.read(test, list(rows.names) or wanted, missing, word="test")
@@ -70,22 +66,8 @@ def fit(
     click.echo(streams.as_json(facts) if as_json else summary.words(facts))
 
 
-def _check_picture(path: Path | None) -> None:
-    if path is not None and path.suffix.lower() not in _PICTURES:
-        message = f"{path}: expected a picture that ends in {', '.join(_PICTURES)}, got {path.suffix or 'no ending'}"
-        raise ValueError(message)
-
-
 def _draw(model: Any, rows: Any, path: Path) -> None:  # noqa: ANN401
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from equipoise.io.atomic import appearing
-
-    drawn = model.plot.marginals(rows) if model.n_features_in_ == 1 else model.plot.pair(rows)
-    first = drawn if hasattr(drawn, "figure") else drawn.flat[0]
-    with appearing(path) as beside:
-        first.figure.savefig(beside, dpi=150, format=path.suffix.lower()[1:])
+    pictures.save(lambda: model.plot.marginals(rows) if model.n_features_in_ == 1 else model.plot.pair(rows), path)
 
 
 def _report(model: Any, rows: Any, fresh: Any, path: Path) -> None:  # noqa: ANN401

@@ -17,6 +17,15 @@ missing = click.option(
     help="Rows with missing values: an error that counts them, or leave them out.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+columns = click.option(
+    "--columns", help="Columns to use, with commas between them: names, or positions as #0,#2. [default: all]"
+)
+instance = click.option(
+    "--instance", default="auto", show_default=True, help="A method, such as nce or pso_lde(alpha=0.5)."
+)
+two_samples = click.option("--instance", default="auto", show_default=True, help="A method, such as logistic or ldar.")
+budget = click.option("--budget", default="auto", show_default=True, help="Steps, or a time such as 90s or 5m.")
+seed = click.option("--seed", default=0, show_default=True, help="Seeds everything.")
 
 
 def names(text: str | None) -> list[str | int] | None:

@@ -26,10 +26,9 @@ def report(
 
     Example: equipoise report model.eqp rows.csv --test fresh.csv --out page.html
     """
-    import equipoise as eq
     from equipoise import report as pages
 
-    fitted = eq.load(model)
+    fitted = streams.load(model, "Density")
     rows, fresh = (None if path is None else streams.read_for(fitted, path, missing) for path in (table, test))
     options.prepare(out)
     with streams.waiting("writing the report"):

@@ -21,12 +21,11 @@ def sample(model: Path, n: int, out: Path | None, seed: int, as_json: bool) -> N
 
     Example: equipoise sample model.eqp 1000 --out rows.csv
     """
-    import equipoise as eq
     from equipoise.io.writing import check_writable, csv_text, write_table
 
     if out is not None:
         check_writable(out)
-    fitted = eq.load(model)
+    fitted = streams.load(model, "Density")
     options.prepare(out)
     draws = np.random.RandomState(seed)  # scikit-learn's kind of random state, which moves on
     rows = streams.in_parts(n, "drawing", lambda start, stop: fitted.sample(stop - start, random_state=draws))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +41,18 @@ def read_for(model: Any, path: Path, missing: str = "error") -> Table:  # noqa: 
     return read(path, lambda names: wanted if wanted and set(wanted) <= set(names) else None, missing)
 
 
+def load(path: Path, *wanted: str) -> Any:  # noqa: ANN401  # a fitted estimator
+    """Read a fitted model of one of the kinds that a command is for."""
+    import equipoise as eq
+
+    model = eq.load(path)
+    found = type(model).__name__
+    if found not in wanted:
+        message = f"{path}: holds a {found}; this command takes a {' or a '.join(wanted)}"
+        raise ValueError(message)
+    return model
+
+
 def say(word: str, words: str) -> None:
     """A line on standard error."""
     click.echo(f"{word:9s}{words}", err=True)
@@ -53,6 +68,24 @@ def waiting(words: str) -> Iterator[None]:
 
     with Console(stderr=True).status(words):
         yield
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Ctrl-C ends work made of many pushes; each by itself would only end the one that it falls into."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def in_parts(total: int, words: str, work: Callable[[int, int], Array]) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ def words(facts: Facts) -> str:
     """The facts as a few lines."""
     from equipoise.report.words import plus_minus
 
-    lines = [_candidates(facts["candidates"])]
+    lines = [candidates(facts["candidates"])]
     if facts["surface"]:
         lines.append(f"log Z    {plus_minus(facts['log_normalizer'], facts['log_normalizer_se'])}")
     else:
@@ -77,19 +78,28 @@ def _untouched(facts: Facts | None) -> list[str]:
     return lines
 
 
-def _candidates(selection: list[Facts]) -> str:
-    from rich.console import Console
-    from rich.table import Table as View
-
+def candidates(selection: list[Facts], score: str = "held-out log p ± SE") -> str:
+    """Everything that was tried, the best first."""
     from equipoise.report.words import plus_minus
 
+    rows = [
+        (row["name"], plus_minus(row["score"], row["se"]), f"{row['weight']:.3g}" if row["weight"] > 0.0 else "")
+        for row in sorted(selection, key=lambda row: -row["score"])
+    ]
+    return table(("candidate", score, "weight"), rows)
+
+
+def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Columns of words, the first to the left and the others, numbers, to the right."""
+    from rich.console import Console
+    from rich.table import Table as View
+    from rich.text import Text
+
     view = View(box=None, pad_edge=False)
-    view.add_column("candidate")
-    view.add_column("held-out log p ± SE", justify="right")
-    view.add_column("weight", justify="right")
-    for row in sorted(selection, key=lambda row: -row["score"]):
-        weight = f"{row['weight']:.3g}" if row["weight"] > 0.0 else ""
-        view.add_row(row["name"], plus_minus(row["score"], row["se"]), weight)
+    for i, heading in enumerate(headings):
+        view.add_column(heading, justify="right" if i else "left")
+    for row in rows:
+        view.add_row(*map(Text, row))  # taken literally: a name may have square brackets
     text = StringIO()
     Console(file=text, width=120).print(view)
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
