@@ -97,6 +97,25 @@ def test_every_instance_that_it_takes_lands_near_the_truth(instance):
     assert np.abs(model.score_samples(FRESH) - true_log_density(FRESH)).mean() < most
 
 
+@pytest.mark.parametrize(("instance", "small"), [("deep_pdf", True), ("root_density", True), ("pso_lde", False)])
+def test_magnitudes_that_contain_densities_are_called_small_in_many_columns(instance, small):
+    rows = RANDOM.normal(size=(300, 5))
+    said = [
+        words for words in quick(rows, base="gaussian", instance=instance).warnings_ if "too small to learn" in words
+    ]
+    assert bool(said) == small
+    few = quick(rows[:, :3], base="gaussian", instance=instance)
+    assert not any("too small to learn" in words for words in few.warnings_)
+
+
+def test_no_row_is_called_much_rarer_than_the_rows_can_tell():
+    """DeepPDF's surface ends below zero here and there; the base keeps a share of 1/(n + 2)."""
+    model = quick(RING[:600], base="gaussian", instance="deep_pdf", budget=200)
+    assert model.surface_ is not None
+    least = model.base_.log_prob(RING).numpy() - model.log_normalizer_ - log(602.0)
+    assert bool((model.score_samples(RING) >= least - 1e-9).all())
+
+
 @pytest.mark.parametrize(
     ("instance", "words"),
     [
@@ -183,7 +202,7 @@ def test_nothing_is_nan_far_from_the_data(base, instance):
     model = quick(RING, base=base, instance=instance, budget=60)
     score = model.score_samples(FAR)
     assert not np.isnan(score).any()
-    assert bool((score < -50.0).all())  # marginals have Pareto tails
+    assert bool((score < -30.0).all())  # of marginals with Pareto tails, −3·log 10⁶ and more
     assert bool(np.isneginf(score).all() if base == "uniform" else np.isfinite(score[:3]).all())
     assert not np.isnan(model.height(FAR)).any()
 

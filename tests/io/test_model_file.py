@@ -39,6 +39,7 @@ MODELS = {
     "mixture": lambda: fitted(base="gaussian_mixture"),
     "given base": lambda: fitted(base=bases.Gaussian().fit(3.0 * RING)),
     "given box": lambda: fitted(base=bases.Uniform([-4.0, -4.0], [4.0, 4.0])),
+    "mixture of bases": lambda: fitted(base=bases.Mixture([bases.Gaussian(), bases.Marginals()], [0.3, 0.7])),
     "names": lambda: fitted(pd.DataFrame(RING, columns=["east", "north"])),
     "few rows": lambda: fitted(RING[:30]),
 }
@@ -266,6 +267,8 @@ def test_an_unchanged_document_loads(path, model):
         (member("normalizer", ["nan", 0.0, 900.0, 1000, 0.1]), "log Z must be finite"),
         (member("normalizer", [0.0]), "damaged"),
         (member("normalizer", [0.0, -0.1, 900.0, 1000, 0.1]), "log Z must be finite"),
+        (member("least", "nan"), "floor of log R must be finite"),
+        (member("least", 3.0), "floor of log R must be finite"),
         (put("members", []), "do not fit together"),
         (put("members", {}), "do not fit together"),
         (put("members", 0, 7), "damaged"),

@@ -1,6 +1,9 @@
 """A surface over a base, normalised: a density like any other, and so a base for the next one.
 
-log p(x) = log p_base(x) + log R(u(x)) − log Z
+log p(x) = log p_base(x) + max(log R(u(x)), least) − log Z
+
+From n rows nobody can tell that something is rarer than 1/(n + 2): there the surface leaves the base a floor. It is the
+paper's proxy (line 3854) for surfaces that end below zero, but that no row becomes impossible.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from torch import Generator, Tensor, nn
 
 from equipoise.densities.sampling import Quality, draw
 from equipoise.instance import Instance
-from equipoise.normalizer import Normalizer, normalise
+from equipoise.normalizer import Normalizer, until
 from equipoise.surfaces.in_range import heights_of
 
 UNKNOWN = Normalizer(0.0, inf, 0.0, 0)
@@ -22,6 +25,7 @@ UNKNOWN = Normalizer(0.0, inf, 0.0, 0)
 _CHUNK = 16_384
 _FAR = 1e12  # deviations; beyond, the base alone decides, and a surface's sums would overflow
 _FIRST, _MOST = 65_536, 2_097_152  # rows of the base that the normaliser is estimated from
+_DRAWN = 131_072  # of them at a time
 _PRECISION = 0.005
 _ROUNDING = 1e-4  # nats by which weights in single precision may pass their bound
 _FARTHEST = (
@@ -38,12 +42,14 @@ class Pushed:
         instance: Whose heights the surface holds.
         surface: The surface, in evaluation mode.
         normalizer: log Z, with what is known about it.
+        least: The floor of log R.
     """
 
     base: Any
     instance: Instance
     surface: nn.Module
     normalizer: Normalizer = UNKNOWN
+    least: float = -_FARTHEST
 
     @property
     def features(self) -> int:
@@ -68,7 +74,7 @@ class Pushed:
 
     def log_weight(self, x: Tensor) -> Tensor:
         """Log R(u) at rows (n, d): the log ratio to the base, not normalised."""
-        return self.instance.log_ratio(self.heights(x)).clamp(-_FARTHEST, _FARTHEST).to(x.dtype)
+        return self.instance.log_ratio(self.heights(x)).clamp(self.least, _FARTHEST).to(x.dtype)
 
     def log_prob(self, x: Tensor) -> Tensor:
         """The log density of rows (n, d)."""
@@ -79,7 +85,7 @@ class Pushed:
         """The same as a function that torch can differentiate in the rows."""
         like = next(self.surface.parameters(), x)
         u = self.surface(torch.clamp(x, -_FAR, _FAR).to(like))
-        log_weight = self.instance.log_ratio(u).clamp(-_FARTHEST, _FARTHEST).to(x.dtype)
+        log_weight = self.instance.log_ratio(u).clamp(self.least, _FARTHEST).to(x.dtype)
         log_prob: Tensor = self.base.log_prob(x) + log_weight - self.normalizer.log_z
         return log_prob
 
@@ -96,11 +102,10 @@ class Pushed:
     def normalised(self, seed: int, precision: float = _PRECISION) -> Self:
         """The same density with log Z estimated: from more and more rows of the base, until it is known well enough."""
         generator = torch.Generator().manual_seed(seed)
-        parts: list[Tensor] = []
-        while True:
-            count = _FIRST if not parts else sum(map(len, parts))
-            rows = self.base.sample(count, generator=generator, dtype=torch.float32)
-            parts.append(self.log_weight(rows).double())
-            found = normalise(torch.cat(parts))
-            if (found.se <= precision and found.trusted) or found.n >= _MOST:
-                return replace(self, normalizer=found)
+
+        def weights(count: int) -> Tensor:
+            sizes = [min(_DRAWN, count - start) for start in range(0, count, _DRAWN)]
+            rows = (self.base.sample(size, generator=generator, dtype=torch.float32) for size in sizes)
+            return torch.cat([self.log_weight(part).double() for part in rows])
+
+        return replace(self, normalizer=until(precision, weights, first=_FIRST, most=_MOST))

@@ -101,6 +101,7 @@ def _of_member(member: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
         "surface": surface,
         "instance": instance_document(member.instance),
         "normalizer": [z.log_z, z.se, z.ess, z.n, plain(z.tail)],
+        "least": member.least,
     }
     tensors = {f"base.{key}": value for key, value in of_base.items()}
     return document, tensors | {f"surface.{key}": value for key, value in of_surface.items()}
@@ -115,7 +116,11 @@ def _to_member(document: Document, tensors: dict[str, Tensor]) -> Any:  # noqa: 
         message = f"log Z must be finite, with an error and rows, got {log_z} ± {se}"
         raise ValueError(message)
     surface = to_surface(document["surface"], part(tensors, "surface."))
-    return Pushed(base, _of_density(document["instance"]), surface, Normalizer(log_z, se, ess, int(n), tail))
+    least = float(document["least"])
+    if not (isfinite(least) and least <= 0.0):
+        message = f"the floor of log R must be finite and not positive, got {least}"
+        raise ValueError(message)
+    return Pushed(base, _of_density(document["instance"]), surface, Normalizer(log_z, se, ess, int(n), tail), least)
 
 
 def _of_density(document: Document) -> Instance:

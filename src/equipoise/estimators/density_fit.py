@@ -12,7 +12,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import inf
+from math import inf, log
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,8 @@ from equipoise.training.push import PushDivergedError, push
 _FEWEST_ROWS = 50  # below, too few to hold any out
 _MOST_SELECTING = 20_000
 _WATCHED, _BASE_ROWS = 5_000, 16_384  # rows that an early stop looks at
-_SCORES, _PATIENCE = 40, 10
+_MOST_FOR_DENSITIES = 3  # columns
+_SCORES, _PATIENCE = 40, 16
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def fit_density(values: np.ndarray[Any, Any], sample_weight: Any, settings: Sett
         columns.scale,
         _selection(found, stack.weights, selecting, columns.log_units),
         _history(found, whole),
-        [*columns.warnings, *_warnings(whole, found)],
+        [*columns.warnings, *_of_instance(settings.instance, rows.rows.shape[1]), *_warnings(whole, found)],
         len(rows),
         len(selecting) if len(rows) >= _FEWEST_ROWS else 0,
         settings.instance if whole.strongest is None else whole.strongest.instance,
@@ -205,7 +206,10 @@ def _push(recipe: Recipe, over: Candidate, train: Part, selecting: Part, setting
                 patience=_PATIENCE,
                 callbacks=[progress],
             )
-        pushed = Pushed(down, recipe.instance, surface.train(mode=False).cpu()).normalised(settings.seed + 2)
+        least = -log(len(train) + 2.0)
+        pushed = Pushed(down, recipe.instance, surface.train(mode=False).cpu(), least=least).normalised(
+            settings.seed + 2
+        )
     except (PushDivergedError, UnusableWeightsError):
         return None
     surface = surface.double()
@@ -239,6 +243,20 @@ def _history(candidates: list[Candidate], stack: Stacked) -> History:
     kept = [candidate for candidate in pushed if candidate.name in stack.names]
     kept.sort(key=lambda candidate: stack.names.index(candidate.name))
     return (kept or pushed)[0].history or History() if pushed else History()
+
+
+def _of_instance(instance: Instance | None, d: int) -> list[str]:
+    """Magnitudes that contain densities are as small as these, over more powers of ten the more columns there are."""
+    if instance is None or not instance.needs_base or d <= _MOST_FOR_DENSITIES:
+        return []
+    log_base = torch.tensor([0.0, -1.0], dtype=torch.float64)
+    here, rarer = instance.up(instance.target(torch.ones_like(log_base)), log_base).tolist()
+    if rarer > 0.9 * here:
+        return []
+    return [
+        f"{instance.label} pushes with magnitudes that are as small as densities are; in {d} columns that is mostly "
+        "too small to learn from: take an instance of the log density, such as pso_lde."
+    ]
 
 
 def _warnings(stack: Stacked, candidates: list[Candidate]) -> list[str]:

@@ -63,7 +63,7 @@ def plan(rows: Tensor, settings: Settings, bases: list[str]) -> list[Recipe]:
     if settings.budget == 0 or (n < FEWEST_ROWS and settings.base is None):
         return []
     instance = settings.instance or catalog.get("pso_lde", alpha=0.25)
-    steps = settings.budget if isinstance(settings.budget, int) else _steps(n, d)
+    steps = settings.budget if isinstance(settings.budget, int) else _steps(n)
 
     def recipe(over: str, surface: nn.Module | Callable[[Tensor], nn.Module], name: str, **rest: object) -> Recipe:
         build = surface if callable(surface) and not isinstance(surface, nn.Module) else lambda _: surface
@@ -112,9 +112,9 @@ def within(instance: Instance, surface: nn.Module) -> nn.Module:
     return InRange(surface, instance.interval)
 
 
-def _steps(n: int, d: int) -> int:
-    """From 300 on the smallest tables to 5,000 on the largest."""
-    return int(min(5000.0, max(300.0, 20.0 * n**0.5)))
+def _steps(n: int) -> int:
+    """From 700 on the smallest tables to 5,000 on the largest."""
+    return int(min(5000.0, 50.0 * n**0.5))
 
 
 def _size(n: int) -> tuple[int, int]:

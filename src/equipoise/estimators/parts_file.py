@@ -7,12 +7,14 @@ from typing import Any
 from torch import Tensor, nn
 
 from equipoise import catalog
-from equipoise.bases import BASES, Rescaled
+from equipoise.bases import BASES, Base, Mixture, Rescaled
 from equipoise.bases.fitted import are_finite
 from equipoise.instance import Instance
 from equipoise.surfaces import build, describe, size
 
 Document = dict[str, Any]
+
+_MIXTURE = "mixture"
 
 
 def instance_document(instance: Instance) -> Document:
@@ -34,20 +36,17 @@ def to_instance(document: Document) -> Instance:
 def base_document(base: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN401
     """A fitted base, or one that was given in the table's units and is rescaled from them."""
     inner = base.density if isinstance(base, Rescaled) else base
-    names = {kind: name for name, kind in BASES.items()}
-    if type(inner) not in names:
-        message = f"a density over a {type(inner).__name__} cannot go into a model file: use a base of eq.bases"
-        raise TypeError(message)
+    document = _unfitted(inner)
     tensors = dict(inner.state())
     if inner is not base:
         tensors |= {"given.shift": base.shift, "given.scale": base.scale}
-    return {"name": names[type(inner)], "parameters": inner.parameters(), "given": inner is not base}, tensors
+    return {**document, "given": inner is not base}, tensors
 
 
 def to_base(document: Document, tensors: dict[str, Tensor]) -> Any:  # noqa: ANN401
     """The base again."""
     own = {key: value for key, value in tensors.items() if not key.startswith("given.")}
-    base = BASES[document["name"]](**document["parameters"]).load_state(own)
+    base = _made(document).load_state(own)
     if not document["given"]:
         return base
     shift, scale = tensors["given.shift"], tensors["given.scale"]
@@ -55,6 +54,23 @@ def to_base(document: Document, tensors: dict[str, Tensor]) -> Any:  # noqa: ANN
         message = "a base's units must be finite, and their scale positive"
         raise ValueError(message)
     return Rescaled(base, shift, scale)
+
+
+def _unfitted(base: Any) -> Document:  # noqa: ANN401
+    """A base's name and parameters; those of its parts where it is a mixture."""
+    if isinstance(base, Mixture):
+        return {"name": _MIXTURE, "parts": [_unfitted(each) for each in base.parts]}
+    names = {kind: name for name, kind in BASES.items()}
+    if type(base) not in names:
+        message = f"a density over a {type(base).__name__} cannot go into a model file: use a base of eq.bases"
+        raise TypeError(message)
+    return {"name": names[type(base)], "parameters": base.parameters()}
+
+
+def _made(document: Document) -> Base:
+    if document["name"] == _MIXTURE:
+        return Mixture([_made(each) for each in document["parts"]])
+    return BASES[document["name"]](**document["parameters"])
 
 
 def surface_document(surface: nn.Module) -> tuple[Document, dict[str, Tensor]]:
