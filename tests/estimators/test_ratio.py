@@ -109,7 +109,7 @@ def test_two_halves_of_a_table_are_no_distance_apart():
 def test_rows_in_both_tables_are_counted():
     num, den = gaussians(300)
     ratio = eq.DensityRatio(budget=0, random_state=0).fit(num, np.concatenate([den, num[:7]]))
-    assert any(said.startswith("7 different rows stand in both") for said in ratio.warnings_)
+    assert any(said.startswith("7 of X_num's 300 rows stand in X_den") for said in ratio.warnings_)
 
 
 def test_disjoint_supports_give_numbers_and_are_said():

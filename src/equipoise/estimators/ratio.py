@@ -24,6 +24,7 @@ from equipoise.estimators.ratio_checks import Checks
 from equipoise.estimators.ratio_fit import FittedRatio, fit_ratio
 from equipoise.estimators.ratio_plan import plan
 from equipoise.estimators.ratio_settings import RatioSettings
+from equipoise.estimators.shared_rows import shared_rows
 from equipoise.estimators.two_tables import two_tables
 from equipoise.estimators.units import Units
 from equipoise.io.table import Table
@@ -105,8 +106,8 @@ class DensityRatio(BaseEstimator):
         sides = Sides(num, den).map(units.standard)
         chosen = plan(sides.fewer, units.kept, settings.budget, self.validation_fraction)
         fitted = fit_ratio(folds(sides, chosen.folds, settings.seed), sides, settings, chosen)
-        same = _in_common(left, right)
-        self._adopt(fitted, units, left.names, [*notes, *units.notes, *same])
+        shared = shared_rows(left, right).note(("X_num", "X_den"))
+        self._adopt(fitted, units, left.names, [*notes, *units.notes, *([shared] if shared else [])])
         return self
 
     def log_ratio(self, X: Any, return_se: bool = False) -> Any:  # noqa: ANN401  # scikit-learn's habit
@@ -217,15 +218,3 @@ def _side(table: Table, sample_weight: Any, word: str) -> Side:  # noqa: ANN401
         message = f"sample_weight_{word} leaves {len(side)} row: a ratio needs at least 2 on either side"
         raise ValueError(message)
     return side
-
-
-def _in_common(left: Table, right: Table) -> list[str]:
-    """Whether rows stand in both tables, in words."""
-    if left.values.shape == right.values.shape and np.array_equal(left.values, right.values):
-        return ["X_num and X_den hold the same rows: their ratio is 1."]
-    row = np.dtype((np.void, left.values.dtype.itemsize * left.shape[1]))
-    there, here = (set(np.ascontiguousarray(t.values + 0.0).view(row).ravel().tolist()) for t in (left, right))
-    common = len(there & here)
-    if not common:
-        return []
-    return [f"{common:,} different rows stand in both tables: where that is by mistake, the ratio is pulled towards 1."]
