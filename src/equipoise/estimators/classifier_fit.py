@@ -75,8 +75,8 @@ def fit_classifier(table: ClassRows, settings: ClassifierSettings) -> FittedClas
     found = [fit.class_shares(), *fit.planes(on_scores=False), *fit.planes(on_scores=True)]
     weight = fit.judging.weight
     best = _best(found, weight)
-    if fit.plan.members and not as_good(torch.zeros_like(best.log_prob), best.log_prob, weight):
-        found += fit.networks(best)  # where not even certainty would do better by a standard error, none can
+    if fit.plan.members and _leaves_over(best, weight):
+        found += fit.networks(best)
     kept = simplest(found, weight)
     return FittedClassifier(
         _still(kept.finish()),
@@ -205,6 +205,12 @@ def simplest(found: Sequence[Candidate], weight: Tensor) -> Candidate:
 
 def _best(found: Sequence[Candidate], weight: Tensor) -> Candidate:
     return max(found, key=lambda candidate: weighted_mean(candidate.log_prob, weight)[0])
+
+
+def _leaves_over(start: Candidate, weight: Tensor) -> bool:
+    """Whether certainty would be better by more than a standard error, and than n rows can tell from 1 − 1/n."""
+    score, se = weighted_mean(start.log_prob, weight)
+    return -score > se + 1.0 / len(weight)
 
 
 def _planes(table: ClassRows, penalty: float, begin: Affine | None = None) -> Affine:
