@@ -227,6 +227,18 @@ def test_the_report_is_words_and_json():
     assert str(null).startswith("No difference was found (p = ")
 
 
+def test_the_pair_whose_dependence_changes_is_named():
+    rng = np.random.default_rng(4)
+    X, Y = (pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd")) for _ in range(2))
+    Y["d"] = 0.7 * Y["b"] + 0.7 * Y["d"]
+    test = fitted(X.assign(a=1.0), Y.assign(a=1.0))
+    assert (test.pair_.names, test.pair_.positions, test.pair_.pvalue) == (("b", "d"), (1, 3), 1 / 500)
+    assert "Of pairs, b and d differ most in how they depend on each other (p = 0.002)." in str(test.report_)
+    assert test.report_.facts["pair"] == {"names": ["b", "d"], "pvalue": 1 / 500}
+    assert fitted(X, X + 0.01).report_.pair_said == ""
+    assert fitted(X[["a"]], Y[["b"]].rename(columns={"b": "a"})).pair_ is None
+
+
 def test_many_rows_go_by_centres():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(3_000, 4)), rng.normal(size=(3_000, 4))

@@ -2,7 +2,7 @@
 
     equipoise fit TABLE --out MODEL      equipoise score MODEL TABLE      equipoise sample MODEL N
     equipoise report MODEL [TABLE]       equipoise ratio NUM DEN          equipoise information DATA --x a --y b
-    equipoise catalog [NAME]             equipoise check "M_UP" "M_DOWN"
+    equipoise test A B                   equipoise catalog [NAME]         equipoise check "M_UP" "M_DOWN"
 
 Results go to files or standard output, everything said beside them to standard error. Bad input ends in one line there
 and exit code 2, Ctrl-C in one line and exit code 130.
@@ -21,6 +21,7 @@ from equipoise.cli.ratio import ratio
 from equipoise.cli.report import report
 from equipoise.cli.sample import sample
 from equipoise.cli.score import score
+from equipoise.cli.test import test
 
 
 @click.group(cls=OneLine, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -32,5 +33,5 @@ def main() -> None:
     """
 
 
-for command in (fit, score, sample, report, ratio, information, catalog, check):
+for command in (fit, score, sample, report, ratio, information, test, catalog, check):
     main.add_command(command)

@@ -43,6 +43,33 @@ class ColumnDrift:
     given_others: float | None
 
 
+@dataclass(frozen=True)
+class PairDrift:
+    """The pair of columns whose dependence differs most.
+
+    Arguments:
+        names: Of the two columns.
+        positions: Where they stand in the tables.
+        pvalue: Of the largest difference over all pairs.
+    """
+
+    names: tuple[str, str]
+    positions: tuple[int, int]
+    pvalue: float
+
+
+def pair_drift(comparison: Comparison, names: list[str]) -> PairDrift | None:
+    """The pair whose dependence differs most; None where fewer than two columns vary."""
+    columns = comparison.paired
+    if len(columns) < 2:
+        return None
+    squares = comparison.pairs.z.square()
+    i, j = torch.triu_indices(len(columns), len(columns), 1)
+    at = int(squares[0].argmax()) % len(i)  # a pair's features stand as many apart as there are pairs
+    first, second = (int(comparison.pooled.varying[columns[k[at]]]) for k in (i, j))
+    return PairDrift((names[first], names[second]), (first, second), p_value(squares.amax(dim=1)))
+
+
 def drift(comparison: Comparison, X: Tensor, Y: Tensor, names: list[str]) -> list[ColumnDrift]:
     """Every column of the tables X (n, d) and Y (m, d), those that differ most first."""
     pooled, draws = comparison.pooled, len(comparison.labels.called) - 1

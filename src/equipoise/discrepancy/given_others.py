@@ -1,7 +1,7 @@
 """A column given the others: do the samples differ in it beyond what the other columns explain?
 
-    z_ψ = Σ_i r_i·ψ_i / √(Σ_i r_i²·ψ_i²),   r the label and ψ ∈ {u, u², u·s_k} of column j, all after regression on
-                                             the other columns; u what they leave over of s_j
+    z_ψ = Σ_i r_i·ψ_i / √(Σ_i r_i²·ψ_i²),   r the label and ψ ∈ {u, u², u·s_k, u·(s_k² − 1)} of column j, all after
+                                             regression on the other columns; u what they leave over of s_j
 
 Where X and Y differ in column j only because they differ in columns on which it depends, r and ψ are uncorrelated if
 either regression is right (Shah and Peters 2020). Permutations of r give the chance of every z together (Freedman and
@@ -46,9 +46,10 @@ def _one(s: Tensor, bent: Tensor | None, label: Tensor, order: Tensor, j: int) -
     rest = [k for k in range(s.shape[1]) if k != j]
     regression = Regression(s[:, rest] if bent is None else torch.cat([s[:, rest], bent[:, rest]], dim=1))
     u = regression.left_over(s[:, j : j + 1])
-    made = regression.left_over(torch.cat([u, u.square(), u * s[:, rest]], dim=1))
+    bends = u * (s[:, rest].square() - 1.0)
+    made = regression.left_over(torch.cat([u, u.square(), u * s[:, rest], bends], dim=1))
     r = regression.left_over(label[:, None]).squeeze(1)
-    permuted, squares = r[order], made.square()  # (draws + 1, N), (N, d + 1)
+    permuted, squares = r[order], made.square()  # (draws + 1, N), (N, 2d)
     chance = permuted.square() @ squares
     chance[0] = (r.square() / (1.0 - regression.leverage)) @ squares  # the regression has fitted r, and shrunk it
     z = (permuted @ made).square() / torch.where(chance > 0.0, chance, 1.0)

@@ -5,6 +5,7 @@ print(test.report_)      test.report_.facts, ready for JSON
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
@@ -49,6 +50,7 @@ class DriftReport:
             }
             for column in test.drift_
         ]
+        pair = test.pair_
         return cls(
             {
                 "pvalue": test.pvalue_,
@@ -61,6 +63,7 @@ class DriftReport:
                 "rows_y": test.n_samples_[1],
                 "questions": questions,
                 "columns": columns,
+                "pair": None if pair is None else {"names": list(pair.names), "pvalue": pair.pvalue},
                 "warnings": list(test.warnings_),
             }
         )
@@ -87,10 +90,20 @@ class DriftReport:
             return said
         return f"{said} Given the others, {_listed(given)}."
 
+    @property
+    def pair_said(self) -> str:
+        """Which two columns depend on each other differently, in a sentence; nothing where none do."""
+        pair = self.facts["pair"]
+        if pair is None or pair["pvalue"] > self.facts["level"]:
+            return ""
+        names = " and ".join(pair["names"])
+        return f"Of pairs, {names} differ most in how they depend on each other (p = {probability(pair['pvalue'])})."
+
     def __str__(self) -> str:
         facts = self.facts
         lines = [self.verdict, f"Strongest: {facts['strongest']}.", "", _questions(facts["questions"]), ""]
         lines += [_columns(facts["columns"]), self.columns_said]
+        lines += [self.pair_said] if self.pair_said else []
         lines += [f"note     {sentence}" for sentence in facts["warnings"]]
         return "\n".join(lines)
 
@@ -131,7 +144,7 @@ def _columns(columns: list[dict[str, Any]]) -> str:
     return _view(heads, rows, {1, 2, 3, 4, 5}) + more
 
 
-def _view(heads: tuple[str, ...], rows: list[tuple[str, ...]], right: set[int]) -> str:
+def _view(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], right: set[int]) -> str:
     from rich.console import Console
     from rich.table import Table as View
     from rich.text import Text

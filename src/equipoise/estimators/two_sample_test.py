@@ -20,13 +20,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from equipoise.discrepancy.comparison import Comparison, Statistic
-from equipoise.discrepancy.drift import ColumnDrift, drift
+from equipoise.discrepancy.drift import ColumnDrift, PairDrift, drift, pair_drift
 from equipoise.discrepancy.families import CHOICES, Answer, Family, ask, joined
 from equipoise.discrepancy.pushed import as_test, pushed
 from equipoise.discrepancy.relabelling import p_value
+from equipoise.estimators.columns_in import columns_of
 from equipoise.estimators.density import seed_of
 from equipoise.estimators.density_settings import as_surface, is_auto
-from equipoise.estimators.ratio import columns_of
 from equipoise.estimators.two_sample_checks import look
 from equipoise.estimators.two_sample_report import DriftReport
 from equipoise.estimators.two_tables import two_tables
@@ -59,6 +59,7 @@ class TwoSampleTest(BaseEstimator):
         selection_: Every statistic with its question, weight, value and own p-value.
         strongest_: The name of the strongest, whose witness :meth:`witness` is.
         drift_: Every column, those that differ most first: alone, and given the others.
+        pair_: The two columns whose dependence differs most.
         report_: All of this, to be printed or written as JSON.
         warnings_: What was found about the tables, in sentences.
         n_samples_, n_features_in_, feature_names_in_: Rows of X and Y, columns and their names.
@@ -127,15 +128,30 @@ class TwoSampleTest(BaseEstimator):
         check_is_fitted(self)
         if "_drift" not in self.__dict__:
             x, y = (torch.from_numpy(table.values) for table in self._tables)
-            names = [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
-            self._drift = drift(self.comparison_, x, y, names)
+            self._drift = drift(self.comparison_, x, y, self._names)
         return self._drift
+
+    @property
+    def rows_(self) -> tuple[Array, Array]:
+        """The rows of X and of Y that were compared, their columns in one order."""
+        check_is_fitted(self)
+        return self._tables[0].values, self._tables[1].values
+
+    @property
+    def pair_(self) -> PairDrift | None:
+        """The two columns whose dependence differs most; None where fewer than two vary."""
+        check_is_fitted(self)
+        return pair_drift(self.comparison_, self._names)
 
     @property
     def report_(self) -> DriftReport:
         """Verdict, questions and columns."""
         check_is_fitted(self)
         return DriftReport.of(self)
+
+    @property
+    def _names(self) -> list[str]:
+        return [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
 
     def _families(self) -> tuple[Family, ...]:
         if not 0.0 < self.level < 1.0:

@@ -1,6 +1,6 @@
 """Reports: one self-contained HTML page for a fitted model, to be read, mailed and kept.
 
-density(model, X, test) → page          write(path, model, X, test) → file
+density(model, X, test) → page     two_samples(test) → page     write(path, model, ...) → file
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["density", "write"]
+__all__ = ["density", "two_samples", "write"]
 
 
 def density(model: Any, X: Any = None, test: Any = None, *, title: str | None = None) -> str:  # noqa: ANN401
@@ -26,8 +26,25 @@ def density(model: Any, X: Any = None, test: Any = None, *, title: str | None = 
     return page(find(model, X, test), title)
 
 
+def two_samples(test: Any, *, title: str | None = None, names: tuple[str, str] = ("X", "Y")) -> str:  # noqa: ANN401
+    """A page on a fitted two-sample test.
+
+    Arguments:
+        test: A fitted TwoSampleTest.
+        title: The heading.
+        names: What the two samples are called.
+    """
+    from equipoise.report.two_samples_page import page
+
+    return page(test, title, names)
+
+
 def write(path: str | Path, model: Any, X: Any = None, test: Any = None, *, title: str | None = None) -> None:  # noqa: ANN401
-    """Write the page of :func:`density` to a file, whole or not at all."""
+    """Write the page of :func:`density`, or of :func:`two_samples` for such a test, to a file, whole or not at all."""
+    from equipoise.estimators.two_sample_test import TwoSampleTest
     from equipoise.io.atomic import write_text
 
-    write_text(path, density(model, X, test, title=title))
+    if isinstance(model, TwoSampleTest):
+        write_text(path, two_samples(model, title=title))
+    else:
+        write_text(path, density(model, X, test, title=title))
