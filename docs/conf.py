@@ -26,9 +26,11 @@ html_css_files = ["pages.css"]
 
 
 def _generate(_app: object) -> None:
+    import _examples
     import _generate
 
     _generate.write()
+    _examples.write()
 
 
 def setup(app: object) -> None:
