@@ -1,6 +1,7 @@
 """TwoSampleTest: exact, powerful where it should be, plain about what it was given, and clear about bad input."""
 
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -206,6 +207,14 @@ def test_fitting_again_forgets_and_parameters_are_scikit_learn_s():
     assert not hasattr(test, "feature_names_in_")
     assert test.drift_[0].name == "0"
     assert test.permutations_ == 199
+
+
+@pytest.mark.parametrize("statistic", ["auto", "mmd", "logistic"])
+def test_a_fitted_test_can_be_pickled(statistic):
+    test = fitted(statistic=statistic)
+    again = pickle.loads(pickle.dumps(test))
+    np.testing.assert_array_equal(again.witness(OLD), test.witness(OLD))
+    assert str(again.report_) == str(test.report_)
 
 
 def test_the_report_is_words_and_json():

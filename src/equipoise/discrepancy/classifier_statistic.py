@@ -9,11 +9,12 @@ and products of scores the quadratic discriminant's.
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
-from equipoise.discrepancy.column_statistics import along
-from equipoise.discrepancy.comparison import Comparison, Statistic
+from equipoise.discrepancy.comparison import Comparison, Statistic, Weighted
 
 RIDGE = 1.0  # in units of a feature's variance
 MOST_FEATURES, MOST_ROWS = 1_000, 2_000
@@ -21,13 +22,10 @@ MOST_FEATURES, MOST_ROWS = 1_000, 2_000
 
 def linear(comparison: Comparison) -> Statistic:
     """The linear discriminant, on whitened scores."""
-    pooled = comparison.pooled
-    gaps = comparison.measure(pooled.whitened).gaps
-    return Statistic(
-        "linear classifier",
-        gaps.square().sum(dim=1),
-        lambda scores: pooled.whitened(scores).double() @ gaps[0],
-    )
+    whitened = comparison.pooled.whitened
+    measured = comparison.measure(whitened)
+    witness = Weighted(whitened, measured.mean, measured.gaps[0])
+    return Statistic("linear classifier", measured.gaps.square().sum(dim=1), witness)
 
 
 def quadratic(comparison: Comparison) -> Statistic:
@@ -40,7 +38,8 @@ def quadratic(comparison: Comparison) -> Statistic:
     root = torch.linalg.cholesky(correlation + RIDGE * torch.eye(len(correlation), dtype=correlation.dtype))
     white = torch.linalg.solve_triangular(root, (measured.gaps * measured.slope).T, upper=False)
     weight = torch.linalg.solve_triangular(root.T, white[:, :1], upper=True).squeeze(1)
-    return Statistic("quadratic classifier", white.square().sum(dim=0), along(measured, monomials, weight))
+    witness = Weighted(monomials, measured.mean, weight * measured.slope)
+    return Statistic("quadratic classifier", white.square().sum(dim=0), witness)
 
 
 def monomials(scores: Tensor) -> Tensor:
@@ -57,15 +56,11 @@ def _dual(comparison: Comparison) -> Statistic:
     mean = gram.mean(dim=0)
     centred = gram - mean - mean[:, None] + mean.mean()
     solved = torch.linalg.solve(centred / len(rows) + RIDGE * torch.eye(len(rows), dtype=rows.dtype), forces.T)
-
-    def witness(scores: Tensor) -> Tensor:
-        heights: Tensor = (_products(scores.double(), rows) - mean) @ solved[:, 0]
-        return heights
-
+    witness = Weighted(partial(_products, rows), mean, solved[:, 0])
     return Statistic("quadratic classifier", ((forces @ centred) * solved.T).sum(dim=1), witness)
 
 
-def _products(x: Tensor, y: Tensor) -> Tensor:
-    """⟨φ(x), φ(y)⟩ for scores, squares over √2, and products."""
-    plain = x @ y.T
+def _products(rows: Tensor, scores: Tensor) -> Tensor:
+    """⟨φ(scores), φ(rows)⟩ for scores, squares over √2, and products."""
+    plain = scores.double() @ rows.T
     return plain + 0.5 * plain.square()

@@ -8,13 +8,9 @@ column in thirty shows, the largest keeps and a sum would drown.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
-from torch import Tensor
 
-from equipoise.discrepancy.comparison import Comparison, Statistic
-from equipoise.discrepancy.relabelling import Measured
+from equipoise.discrepancy.comparison import Comparison, Statistic, Weighted
 
 # Which of the eight column features: four of ranks, four of scores.
 SHIFT, SCALE, RANKS, SCORES = slice(4, 5), slice(0, 2), slice(0, 4), slice(4, 8)
@@ -46,7 +42,7 @@ def pair_largest(comparison: Comparison) -> Statistic:
     squares = z.square()
     best = squares[0].argmax()
     weight = torch.zeros_like(z[0]).index_fill(0, best, 1.0) * z[0]
-    witness = along(comparison.pairs, comparison.pair_features, weight)
+    witness = Weighted(comparison.pair_features, comparison.pairs.mean, weight * comparison.pairs.slope)
     return Statistic("one pair's dependence", squares.amax(dim=1), witness)
 
 
@@ -54,14 +50,8 @@ def pair_sum(comparison: Comparison) -> Statistic:
     """How much all correlations differ together."""
     z = comparison.pairs.z
     weight = z[0] * (torch.arange(z.shape[1]) < z.shape[1] // 3)
-    witness = along(comparison.pairs, comparison.pair_features, weight)
+    witness = Weighted(comparison.pair_features, comparison.pairs.mean, weight * comparison.pairs.slope)
     return Statistic("all correlations", z[:, : z.shape[1] // 3].square().sum(dim=1), witness)
-
-
-def along(measured: Measured, features: Callable[[Tensor], Tensor], weight: Tensor) -> Callable[[Tensor], Tensor]:
-    """The witness that is a weighted sum of features, each centred and in units of its deviation."""
-    slope = weight * measured.slope
-    return lambda scores: (features(scores).double() - measured.mean) @ slope
 
 
 def _largest(name: str, comparison: Comparison, which: slice, columns: int | None = None) -> Statistic:
@@ -71,5 +61,5 @@ def _largest(name: str, comparison: Comparison, which: slice, columns: int | Non
     best = squares[0].argmax()
     weight = torch.zeros(8, comparison.shaped, dtype=z.dtype)
     weight[which, best] = z[0, :, best]
-    witness = along(measured, comparison.column_features, weight.flatten())
+    witness = Weighted(comparison.column_features, measured.mean, weight.flatten() * measured.slope)
     return Statistic(name, squares.amax(dim=1), witness)

@@ -36,6 +36,25 @@ class Statistic:
     witness: Callable[[Tensor], Tensor]
 
 
+@dataclass(frozen=True)
+class Weighted:
+    """A witness that is a weighted sum of features: (φ(s) − mean)·slope.
+
+    Arguments:
+        features: From scores (k, d) to features (k, D).
+        mean: Of the features, (D,).
+        slope: Their weights, (D,).
+    """
+
+    features: Callable[[Tensor], Tensor]
+    mean: Tensor
+    slope: Tensor
+
+    def __call__(self, scores: Tensor) -> Tensor:
+        """Heights of scores (k, d)."""
+        return (self.features(scores).double() - self.mean) @ self.slope
+
+
 class Comparison:
     """Two samples, ready to be compared.
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from equipoise.discrepancy.calibration import standard_scores
 
 MOST_ROWS = 10_000
+WORK = 3e11  # multiplications
 _ROWS_PER_REGRESSOR = 5
 _RIDGE = 1e-6
 
@@ -24,7 +25,7 @@ _RIDGE = 1e-6
 def given_others(scores: Tensor, truth: Tensor, draws: int, seed: int) -> Tensor | None:
     """How much every column differs given the others: standard scores (draws + 1, d), the observed ones first.
 
-    None where there are no other columns, or too few rows for regressions on them.
+    None where there are no other columns, or too few rows for regressions on them, or too many columns.
 
     Arguments:
         scores: Of the pooled rows, (N, d).
@@ -32,8 +33,11 @@ def given_others(scores: Tensor, truth: Tensor, draws: int, seed: int) -> Tensor
         draws: How many permutations.
         seed: Seeds them.
     """
-    s, label = scores[:MOST_ROWS].double(), truth[:MOST_ROWS].double()
-    count, features = s.shape
+    features = scores.shape[1]
+    affordable = int(WORK / (features * (4 * features**2 + 4 * features * (draws + 1))))
+    most = min(MOST_ROWS, affordable)
+    s, label = scores[:most].double(), truth[:most].double()
+    count = len(s)
     if features < 2 or _ROWS_PER_REGRESSOR * features > count:
         return None
     order = np.tile(np.arange(count, dtype=np.int32), (draws + 1, 1))

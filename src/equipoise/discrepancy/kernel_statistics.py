@@ -9,12 +9,14 @@ length one: the witness. Exact for few rows; for many, the kernel is projected o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from equipoise.discrepancy.comparison import Comparison, Statistic
+from equipoise.discrepancy.pooled import Pooled
 from equipoise.surfaces.kernel import Kernel
 from equipoise.surfaces.radial import radial
 
@@ -22,6 +24,50 @@ MOST_EXACT, CENTRES = 2_000, 300
 _WIDE = 10.0  # median distances
 
 Surface = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Bumps:
+    """A surface of one bump per row: Σ_i force_i·k(x_i, ·).
+
+    Arguments:
+        kind: Of the kernel.
+        rows: Where the bumps stand, (N, d).
+        bandwidth: Their width.
+        force: How high they are, (N,).
+    """
+
+    kind: str
+    rows: Tensor
+    bandwidth: Tensor
+    force: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Heights of x (k, d)."""
+        return radial(self.kind).matrix(x, self.rows, self.bandwidth) @ self.force
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A surface on whitened scores or on scores, as a witness of scores.
+
+    Arguments:
+        surface: The surface.
+        pooled: Which whitens.
+        white: Whether it does.
+        kind: The precision that the surface computes in.
+    """
+
+    surface: Surface
+    pooled: Pooled
+    white: bool
+    kind: torch.dtype
+
+    def __call__(self, scores: Tensor) -> Tensor:
+        """Heights of scores (k, d)."""
+        placed = self.pooled.whitened(scores) if self.white else scores
+        with torch.no_grad():
+            return self.surface(placed.to(self.kind)).double()
 
 
 def energy(comparison: Comparison) -> Statistic:
@@ -40,24 +86,21 @@ def kernel_gap(comparison: Comparison, kind: str, times: float, *, white: bool =
     """
     name = f"{kind} kernel, {times:g} × the median distance" + ("" if white else ", unwhitened")
     rows, width = comparison.placed(white=white), times * comparison.median(white=white)
-    values, surface = (_exact if len(rows) <= MOST_EXACT else _projected)(comparison, rows, kind, width)
-    whitened = comparison.pooled.whitened
-    return Statistic(name, values, lambda scores: surface(whitened(scores) if white else scores).double())
+    values, surface, precision = (_exact if len(rows) <= MOST_EXACT else _projected)(comparison, rows, kind, width)
+    return Statistic(name, values, Seen(surface, comparison.pooled, white, precision))
 
 
-def _exact(comparison: Comparison, rows: Tensor, kind: str, width: float) -> tuple[Tensor, Surface]:
+def _exact(comparison: Comparison, rows: Tensor, kind: str, width: float) -> tuple[Tensor, Surface, torch.dtype]:
     bandwidth, forces = torch.tensor(width, dtype=rows.dtype), comparison.labels.forces(len(rows))
     gram = radial(kind).matrix(rows, rows, bandwidth)
-    values = ((forces @ gram) * forces).sum(dim=1)
-    return values, lambda x: radial(kind).matrix(x, rows, bandwidth) @ forces[0]
+    return ((forces @ gram) * forces).sum(dim=1), Bumps(kind, rows, bandwidth, forces[0]), rows.dtype
 
 
-def _projected(comparison: Comparison, rows: Tensor, kind: str, width: float) -> tuple[Tensor, Surface]:
-    surface = Kernel(rows[:CENTRES], width, kind).requires_grad_(requires_grad=False)
-    bumps = radial(kind).matrix
-    gaps = comparison.labels.measure(
-        lambda x: bumps(x, surface.centres, surface.bandwidth), rows.to(surface.centres)
-    ).gaps
+def _projected(comparison: Comparison, rows: Tensor, kind: str, width: float) -> tuple[Tensor, Surface, torch.dtype]:
+    surface = Kernel(rows[:CENTRES], width, kind)
+    bumps = partial(radial(kind).matrix, centres=surface.centres, bandwidth=surface.bandwidth)
+    gaps = comparison.labels.measure(bumps, rows.to(surface.centres)).gaps
     white = gaps @ surface.white.double()  # the same as gaps of white features, at the price of one small product
-    surface.weights.copy_(white[0].unsqueeze(1))
-    return white.square().sum(dim=1), lambda x: surface(x.to(surface.centres))
+    with torch.no_grad():
+        surface.weights.copy_(white[0].unsqueeze(1))
+    return white.square().sum(dim=1), surface, surface.centres.dtype

@@ -9,6 +9,7 @@ instance without a balance, such as unit, tells the samples apart by its heights
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +31,25 @@ _CENTRES, _BATCH = 100, 500
 _CHOOSING = 0.2  # of the pushing half
 _STEPS, _RATE = 400, 0.005
 _FAR = 30.0  # log ratios beyond it are cut: one row shall not decide
+
+
+@dataclass(frozen=True)
+class LogRatio:
+    """A pushed surface as a witness: its log ratio, or its heights where the instance has no balance.
+
+    Arguments:
+        surface: The surface.
+        instance: Which pushed it.
+    """
+
+    surface: nn.Module
+    instance: Instance
+
+    def __call__(self, scores: Tensor) -> Tensor:
+        """Heights of scores (k, d)."""
+        with torch.no_grad():
+            u = heights(self.surface, scores).double()
+        return self.instance.log_ratio(u).clamp(-_FAR, _FAR) if self.instance.feasible else self.instance.sign * u
 
 
 def as_test(given: Instance | str) -> Instance:
@@ -71,11 +91,7 @@ def pushed(
         seed=comparison.seed,
     )
 
-    def witness(rows: Tensor) -> Tensor:
-        with torch.no_grad():
-            u = heights(model, rows).double()
-        return instance.log_ratio(u).clamp(-_FAR, _FAR) if instance.feasible else instance.sign * u
-
+    witness = LogRatio(model, instance)
     held = torch.arange(len(up_held) + len(down_held)) < len(up_held)
     labels = Relabellings.draw(held, len(comparison.labels.called) - 1, comparison.seed)
     values = labels.forces(len(held)) @ witness(torch.cat([up_held, down_held]))
