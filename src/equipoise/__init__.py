@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from equipoise.estimators.classifier import Classifier
     from equipoise.estimators.density import Density
     from equipoise.estimators.information import MutualInformation
+    from equipoise.estimators.outliers import Outliers
     from equipoise.estimators.ratio import DensityRatio
     from equipoise.estimators.two_sample_test import TwoSampleTest
     from equipoise.instance import Estimand, Instance, Reference
@@ -47,6 +48,7 @@ _HOMES = {
     "Instance": "instance",
     "Interval": "interval",
     "MutualInformation": "estimators.information",
+    "Outliers": "estimators.outliers",
     "Pair": "sources.pair",
     "Reference": "instance",
     "TwoSampleTest": "estimators.two_sample_test",
@@ -63,6 +65,7 @@ __all__ = [
     "Instance",
     "Interval",
     "MutualInformation",
+    "Outliers",
     "Pair",
     "Reference",
     "TwoSampleTest",

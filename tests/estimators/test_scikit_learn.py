@@ -6,13 +6,14 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
-from equipoise import Density, catalog
+from equipoise import Classifier, Density, Outliers, catalog
 
 X = np.random.default_rng(1).normal(size=(120, 2))
 
 
-def test_scikit_learns_own_checks():
-    results = check_estimator(Density(random_state=0), on_fail=None, on_skip=None)
+@pytest.mark.parametrize("estimator", [Density, Classifier, Outliers])
+def test_scikit_learns_own_checks(estimator):
+    results = check_estimator(estimator(random_state=0), on_fail=None, on_skip=None)
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed
     assert len(results) > 40

@@ -24,6 +24,7 @@ _KEY, _DIGEST = "equipoise", "sha256"
 _KINDS = {
     "classifier": ("equipoise.estimators.classifier", "Classifier"),
     "density": ("equipoise.estimators.density", "Density"),
+    "outliers": ("equipoise.estimators.outliers", "Outliers"),
     "ratio": ("equipoise.estimators.ratio", "DensityRatio"),
     "information": ("equipoise.estimators.information", "MutualInformation"),
 }
