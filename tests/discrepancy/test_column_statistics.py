@@ -91,6 +91,17 @@ def test_the_witness_sees_the_column_that_differs_and_no_other():
     assert float(u[2]) < float(flat)  # Y has more of the large ones
 
 
+def test_what_decided_is_named():
+    comparison = compared(shift)
+    names = ["a", "b", "c", "d"]
+    assert columns.column_shift(comparison).called(names) == "one column's mean: c"
+    assert columns.pair_largest(compared(correlate)).called(names) == "one pair's dependence: b and c"
+    assert columns.column_shift(compared(lambda y: y + 0.3)).called(names) == "one column's mean: the mean of all"
+    round_ = columns.column_scores(compared(lambda y: 1.3 * y)).called(names)
+    assert round_ == "one column's shape, by scores: the distance from the middle"
+    assert columns.pair_sum(comparison).called(names) == "all correlations"
+
+
 def test_column_features_are_orthonormal_polynomials_of_ranks_and_scores():
     comparison = compared(lambda y: y, n=4_000, d=1, count=1)
     correlation = torch.corrcoef(comparison.column_features(comparison.pooled.scores).T)

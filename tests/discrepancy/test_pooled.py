@@ -65,8 +65,13 @@ def test_constant_columns_are_left_out():
     assert pooled.map(torch.zeros(4, 3).double()).shape == (4, 2)
 
 
-def test_radii_are_ranks_of_distance():
+def test_two_columns_are_made_of_all():
     x, y = rows(30), rows(20, seed=1)
     pooled = Pooled.of(x, y, 0)
+    made = pooled.with_made(pooled.scores)
+    assert torch.equal(made[:, :3], pooled.scores)
+    assert np.array_equal(made[:, 3].argsort(), pooled.scores.mean(dim=1).argsort())
     apart = pooled.whitened(pooled.scores).square().sum(dim=1)
-    assert np.array_equal(pooled.radius(pooled.scores)[:, 0].argsort(), apart.argsort())
+    assert np.array_equal(made[:, 4].argsort(), apart.argsort())
+    single = Pooled.of(x[:, :1], y[:, :1], 0)
+    assert torch.equal(single.with_made(single.scores), single.scores)

@@ -14,11 +14,12 @@ from equipoise.discrepancy.comparison import Comparison, Statistic, Weighted
 
 # Which of the eight column features: four of ranks, four of scores.
 SHIFT, SCALE, RANKS, SCORES = slice(4, 5), slice(0, 2), slice(0, 4), slice(4, 8)
+_MADE = "the mean of all", "the distance from the middle"
 
 
 def column_shift(comparison: Comparison) -> Statistic:
-    """The column whose mean score differs most."""
-    return _largest("one column's mean", comparison, SHIFT, comparison.pooled.shape[1])
+    """The column whose mean score differs most, the mean of all columns among them."""
+    return _largest("one column's mean", comparison, SHIFT, comparison.pooled.shape[1] + 1)
 
 
 def column_scale(comparison: Comparison) -> Statistic:
@@ -38,12 +39,15 @@ def column_scores(comparison: Comparison) -> Statistic:
 
 def pair_largest(comparison: Comparison) -> Statistic:
     """The pair of columns whose dependence differs most."""
-    z = comparison.pairs.z
+    z, columns = comparison.pairs.z, comparison.paired
     squares = z.square()
-    best = squares[0].argmax()
-    weight = torch.zeros_like(z[0]).index_fill(0, best, 1.0) * z[0]
+    best = int(squares[0].argmax())
+    weight = torch.zeros_like(z[0])
+    weight[best] = z[0, best]
     witness = Weighted(comparison.pair_features, comparison.pairs.mean, weight * comparison.pairs.slope)
-    return Statistic("one pair's dependence", squares.amax(dim=1), witness)
+    pairs = torch.triu_indices(len(columns), len(columns), 1).T
+    about = comparison.pooled.varying[columns[pairs[best % len(pairs)]]]  # a pair's features stand len(pairs) apart
+    return Statistic("one pair's dependence", squares.amax(dim=1), witness, tuple(about.tolist()))
 
 
 def pair_sum(comparison: Comparison) -> Statistic:
@@ -55,11 +59,13 @@ def pair_sum(comparison: Comparison) -> Statistic:
 
 
 def _largest(name: str, comparison: Comparison, which: slice, columns: int | None = None) -> Statistic:
-    measured = comparison.columns
+    measured, varying = comparison.columns, comparison.pooled.varying
     z = measured.z.unflatten(1, (8, comparison.shaped))[:, which, :columns]
     squares = z.square().sum(dim=1)
-    best = squares[0].argmax()
+    best = int(squares[0].argmax())
     weight = torch.zeros(8, comparison.shaped, dtype=z.dtype)
     weight[which, best] = z[0, :, best]
     witness = Weighted(comparison.column_features, measured.mean, weight.flatten() * measured.slope)
-    return Statistic(name, squares.amax(dim=1), witness)
+    made = best - len(varying)
+    about = (int(varying[best]),) if made < 0 else ()
+    return Statistic(name if made < 0 else f"{name}: {_MADE[made]}", squares.amax(dim=1), witness, about)

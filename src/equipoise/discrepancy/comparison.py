@@ -6,7 +6,7 @@ pair features     s_i·s_j for i < j,   (s_i² − 1)·s_j for i ≠ j
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,11 +29,17 @@ class Statistic:
         name: What it is.
         values: Under every labelling, (B + 1,), the true one first.
         witness: From scores (k, d) to heights (k,), positive where rows called X are denser.
+        about: Positions in the tables of the columns that decided, where it is a few of them.
     """
 
     name: str
     values: Tensor
     witness: Callable[[Tensor], Tensor]
+    about: tuple[int, ...] = ()
+
+    def called(self, names: Sequence[str]) -> str:
+        """The name with the columns that decided, of all columns' names."""
+        return f"{self.name}: {' and '.join(names[j] for j in self.about)}" if self.about else self.name
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,7 @@ class Comparison:
 
     @cached_property
     def columns(self) -> Measured:
-        """Column features of every column, and of the radius behind them."""
+        """Column features of every column, and of the two made of all behind them."""
         return self.measure(self.column_features)
 
     @cached_property
@@ -108,9 +114,9 @@ class Comparison:
 
     @property
     def shaped(self) -> int:
-        """How many columns column features are made of: the radius of a single column says nothing new."""
+        """How many columns column features are made of."""
         features = self.pooled.shape[1]
-        return features + (features > 1)
+        return features + 2 * (features > 1)
 
     @cached_property
     def paired(self) -> Tensor:
@@ -123,7 +129,7 @@ class Comparison:
 
     def column_features(self, scores: Tensor) -> Tensor:
         """(k, 8·columns): four of ranks and four of scores, each for all columns."""
-        s = torch.cat([scores, self.pooled.radius(scores)], dim=1) if scores.shape[1] > 1 else scores
+        s = self.pooled.with_made(scores)
         u, squared = 2.0 * torch.special.ndtr(s) - 1.0, s.square()
         v = u.square()
         legendre = [u, 1.5 * v - 0.5, u * (2.5 * v - 1.5), (4.375 * v - 3.75) * v + 0.375]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from equipoise.discrepancy.calibration import standard_scores
-from equipoise.discrepancy.column_statistics import RANKS, SCALE, SCORES, SHIFT
+from equipoise.discrepancy.column_statistics import RANKS, SCALE, SCORES, SHIFT, pair_largest
 from equipoise.discrepancy.comparison import Comparison
 from equipoise.discrepancy.given_others import given_others
 from equipoise.discrepancy.relabelling import p_value
@@ -60,14 +60,11 @@ class PairDrift:
 
 def pair_drift(comparison: Comparison, names: list[str]) -> PairDrift | None:
     """The pair whose dependence differs most; None where fewer than two columns vary."""
-    columns = comparison.paired
-    if len(columns) < 2:
+    if comparison.pooled.shape[1] < 2:
         return None
-    squares = comparison.pairs.z.square()
-    i, j = torch.triu_indices(len(columns), len(columns), 1)
-    at = int(squares[0].argmax()) % len(i)  # a pair's features stand as many apart as there are pairs
-    first, second = (int(comparison.pooled.varying[columns[k[at]]]) for k in (i, j))
-    return PairDrift((names[first], names[second]), (first, second), p_value(squares.amax(dim=1)))
+    largest = pair_largest(comparison)
+    first, second = largest.about
+    return PairDrift((names[first], names[second]), (first, second), p_value(largest.values))
 
 
 def drift(comparison: Comparison, X: Tensor, Y: Tensor, names: list[str]) -> list[ColumnDrift]:

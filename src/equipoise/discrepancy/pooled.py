@@ -51,7 +51,7 @@ class Pooled:
         truth: Whether each is a row of X, (N,).
         mean: Of the scores, (d,).
         whitening: C^{−1/2}, (d, d).
-        radii: Ranks of ‖w‖², which sees what every single column hides.
+        together: Ranks of two columns made of all, the mean of s and ‖w‖²: what every single column hides.
     """
 
     varying: Tensor
@@ -60,7 +60,7 @@ class Pooled:
     truth: Tensor
     mean: Tensor
     whitening: Tensor
-    radii: Ranks
+    together: Ranks
 
     @classmethod
     def of(cls, X: Tensor, Y: Tensor, seed: int) -> Pooled:
@@ -72,9 +72,9 @@ class Pooled:
         ranks = Ranks.of(rows)
         scores = ranks.scores(rows)
         mean, whitening = whiten(scores)
-        radii = Ranks.of(_radius(scores, mean, whitening))
+        together = Ranks.of(_together(scores, mean, whitening))
         kind = torch.float64 if len(rows) <= _PRECISE else torch.float32
-        return cls(varying, ranks, scores.to(kind), order < len(X), mean, whitening, radii)
+        return cls(varying, ranks, scores.to(kind), order < len(X), mean, whitening, together)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -89,9 +89,12 @@ class Pooled:
         """C^{−1/2}·(s − mean)."""
         return (scores - self.mean.to(scores)) @ self.whitening.to(scores)
 
-    def radius(self, scores: Tensor) -> Tensor:
-        """The normal score of ‖w‖², (k, 1)."""
-        return self.radii.scores(_radius(scores.double(), self.mean, self.whitening)).to(scores)
+    def with_made(self, scores: Tensor) -> Tensor:
+        """Scores (k, d) and behind them those of the two columns made of all, (k, d + 2); one column stays one."""
+        if scores.shape[1] < 2:
+            return scores
+        made = self.together.scores(_together(scores.double(), self.mean, self.whitening))
+        return torch.cat([scores, made.to(scores)], dim=1)
 
 
 def whiten(rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -108,5 +111,5 @@ def whiten(rows: Tensor) -> tuple[Tensor, Tensor]:
     return mean, (vectors * values.clamp(min=1e-9 * level).rsqrt()) @ vectors.T
 
 
-def _radius(scores: Tensor, mean: Tensor, whitening: Tensor) -> Tensor:
-    return ((scores - mean) @ whitening).square().sum(dim=1, keepdim=True)
+def _together(scores: Tensor, mean: Tensor, whitening: Tensor) -> Tensor:
+    return torch.stack([scores.mean(dim=1), ((scores - mean) @ whitening).square().sum(dim=1)], dim=1)

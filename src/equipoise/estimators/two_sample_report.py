@@ -28,12 +28,13 @@ class DriftReport:
     @classmethod
     def of(cls, test: Any) -> DriftReport:  # noqa: ANN401  # a fitted TwoSampleTest
         """Gather the facts."""
+        names = [str(name) for name in getattr(test, "feature_names_in_", range(test.n_features_in_))]
         questions = [
             {
                 "name": answer.family.name,
                 "weight": answer.family.weight,
                 "pvalue": p_value(answer.score),
-                "strongest": answer.strongest.name,
+                "strongest": answer.strongest.called(names),
             }
             for answer in test.answers_
         ]

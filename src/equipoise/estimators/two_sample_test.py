@@ -98,15 +98,17 @@ class TwoSampleTest(BaseEstimator):
         together = joined(self.answers_)
         self.pvalue_, self.statistic_ = p_value(together), float(together[0])
         self.rejected_ = self.pvalue_ <= self.level
-        self.selection_ = [_facts(answer, statistic) for answer in self.answers_ for statistic in answer.statistics]
-        self._strongest = max(self.answers_, key=lambda answer: float(joined([answer])[0])).strongest
-        self.strongest_ = self._strongest.name
         self.permutations_, self.warnings_ = count, notes
         self.n_samples_, self.n_features_in_ = (len(x), len(y)), x.shape[1]
         for stale in ("feature_names_in_", "_drift"):  # of an earlier fit
             self.__dict__.pop(stale, None)
         if left.names:
             self.feature_names_in_ = np.array(left.names, dtype=object)
+        self.selection_ = [
+            self._facts(answer, statistic) for answer in self.answers_ for statistic in answer.statistics
+        ]
+        self._strongest = max(self.answers_, key=lambda answer: float(joined([answer])[0])).strongest
+        self.strongest_ = self._strongest.called(self._names)
         return self
 
     def witness(self, X: Any) -> Array:  # noqa: ANN401
@@ -153,6 +155,15 @@ class TwoSampleTest(BaseEstimator):
     def _names(self) -> list[str]:
         return [str(name) for name in getattr(self, "feature_names_in_", range(self.n_features_in_))]
 
+    def _facts(self, answer: Answer, statistic: Statistic) -> dict[str, Any]:
+        return {
+            "question": answer.family.name,
+            "weight": answer.family.weight,
+            "name": statistic.called(self._names),
+            "value": float(statistic.values[0]),
+            "pvalue": p_value(statistic.values),
+        }
+
     def _families(self) -> tuple[Family, ...]:
         if not 0.0 < self.level < 1.0:
             message = f"level must lie between 0 and 1, got {self.level!r}"
@@ -190,13 +201,3 @@ def _named(given: Any) -> Any:  # noqa: ANN401
         words = ", ".join(map(repr, CHOICES))
         message = f"statistic must be {words}, an instance or the name of one, got {given!r} ({error})"
         raise ValueError(message) from None
-
-
-def _facts(answer: Answer, statistic: Statistic) -> dict[str, Any]:
-    return {
-        "question": answer.family.name,
-        "weight": answer.family.weight,
-        "name": statistic.name,
-        "value": float(statistic.values[0]),
-        "pvalue": p_value(statistic.values),
-    }
