@@ -41,8 +41,9 @@ def test_examples_run(name, tmp_path):
 def test_the_readmes_examples_run(tmp_path):
     """With a smaller budget than the reader's."""
     text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    quick, found = re.subn(r"eq\.Density\(", "eq.Density(budget=20, ", "\n".join(BLOCK.findall(text)))
-    assert found == 1
+    fits = r"eq\.(Density|DensityRatio|MutualInformation|Classifier)\("
+    quick, found = re.subn(fits, r"eq.\1(budget=20, ", "\n".join(BLOCK.findall(text)))
+    assert found == 4
     (tmp_path / "data").symlink_to(DOCS.parent / "data")
     script = tmp_path / "readme.py"
     script.write_text(f"import matplotlib\nmatplotlib.use('Agg')\n{quick}", encoding="utf-8")
