@@ -31,6 +31,7 @@ MODELS = {
     "other norm and priors": lambda: Classifier(norm=3.0, priors=[0.2, 0.8], budget=60, random_state=0).fit(
         MOONS, SIDES
     ),
+    "bounded by the largest": lambda: Classifier(norm=np.inf, budget=60, random_state=0).fit(MOONS, SIDES),
     "a column left out": lambda: Classifier(budget=0).fit(np.c_[MOONS, np.ones(400)], SIDES == 1),
 }
 
@@ -72,8 +73,9 @@ def test_the_networks_are_in_the_file():
         (put("classes", "values", ["left", "middle", "right"]), "3 positive numbers that sum to 1"),
         (put("classes", "type", "int64"), "hold something else"),
         (put("classes", {}), "damaged"),
-        (put("instance", {"name": "nce", "parameters": {}}), "softmax_cross_entropy, not by nce"),
-        (put("instance", "parameters", {"norm": 0.5}), "needs norm >= 1"),
+        (put("norm", 0.5), "needs norm >= 1"),
+        (put("norm", "nan"), "needs norm >= 1"),
+        (put("norm", "os"), "damaged"),
         (put("surface", "type", "eval"), "damaged"),
         (put("surface", "parts", []), "parts must be a list of 1 to"),
         (put("surface", "parts", 0, "surface", "outputs", 3), "not those of its blueprint"),

@@ -1,6 +1,6 @@
 """A fitted classifier as a document and tensors, and back.
 
-document: classes, surface's blueprint, instance, selection, history, warnings, names
+document: classes, surface's blueprint, norm, selection, history, warnings, names
 tensors:  shift, scale, shares, priors where they were given, surface.*
 """
 
@@ -12,18 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from equipoise import catalog
 from equipoise.bases.fitted import are_finite, are_shares
 from equipoise.estimators.class_units import ClassUnits
 from equipoise.estimators.classifier_fit import FittedClassifier
 from equipoise.estimators.labels import Classes, classes_document, to_classes
-from equipoise.estimators.parts_file import (
-    Document,
-    instance_document,
-    part,
-    surface_document,
-    to_instance,
-    to_surface,
-)
+from equipoise.estimators.parts_file import Document, part, surface_document, to_surface
 from equipoise.estimators.plain import plain, unplain
 from equipoise.instance import Instance
 from equipoise.training.history import History
@@ -41,7 +35,7 @@ def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
     document = {
         "classes": classes_document(known.names),
         "surface": surface,
-        "instance": instance_document(model.instance_),
+        "norm": plain(model.instance_.parameters["norm"]),
         "selection": [{key: plain(value) for key, value in row.items()} for row in model.selection_],
         "history": {key: plain(value) for key, value in asdict(model.history_).items()},
         "warnings": list(model.warnings_),
@@ -53,10 +47,7 @@ def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
 
 def from_document(document: Document, tensors: dict[str, Tensor]) -> Found:
     """What a classifier is made of."""
-    instance = to_instance(document["instance"])
-    if instance.name != "softmax_cross_entropy":
-        message = f"a classifier is pushed by softmax_cross_entropy, not by {instance.label}"
-        raise ValueError(message)
+    instance = catalog.get("softmax_cross_entropy", norm=float(unplain(document["norm"])))
     units = _units(tensors["shift"].double(), tensors["scale"].double())
     known = _classes(document["classes"], tensors)
     surface = to_surface(document["surface"], part(tensors, "surface.")).requires_grad_(requires_grad=False)
