@@ -21,6 +21,7 @@ from equipoise.ratios.score import LogRatios
 
 _FEWEST = 30.0  # rows that must carry the weight for a mean of ratios to mean anything
 _DEVIATIONS = 4.0
+_ROUNDING = 1e-9  # where the ratio is 1 everywhere, both a mean's distance and its error are rounding
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Checks:
             return said
         for name, words in (("balance", "The forces do not balance"), ("mean_ratio", "The mean ratio is not 1")):
             fact = self.facts[name]
-            if abs(fact["value"] - fact["should_be"]) > _DEVIATIONS * fact["se"] > 0.0:
+            if abs(fact["value"] - fact["should_be"]) > max(_DEVIATIONS * fact["se"], _ROUNDING) and fact["se"] > 0.0:
                 said.append(f"{words} on rows that were not seen: {fact['value']:.3g} ± {fact['se']:.2g}.")
         return said
 
