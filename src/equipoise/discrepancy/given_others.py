@@ -17,7 +17,7 @@ from torch import Tensor
 from equipoise.discrepancy.calibration import standard_scores
 
 MOST_ROWS = 10_000
-WORK = 3e11  # multiplications
+WORK = 1e11  # multiplications
 _ROWS_PER_REGRESSOR = 5
 _RIDGE = 1e-6
 
