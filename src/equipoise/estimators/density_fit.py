@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from math import inf, log
+from math import inf
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from equipoise.bases import Base, Rescaled, as_base, candidates, choose
 from equipoise.bases.choice import Scored, ranked
@@ -25,57 +25,16 @@ from equipoise.bases.stacking import prune, weighted_mean
 from equipoise.densities import Pushed, Stacked
 from equipoise.densities.stacked import stacked
 from equipoise.estimators.columns import Columns
-from equipoise.estimators.density_plan import FLOWS, PRODUCTS, Recipe, joined_on_scores, plan
+from equipoise.estimators.density_plan import FLOWS, PRODUCTS, joined_on_scores, plan
+from equipoise.estimators.density_push import Candidate, Part, pushed_over
 from equipoise.estimators.density_settings import Settings
 from equipoise.instance import Instance
-from equipoise.normalizer import UnusableWeightsError
-from equipoise.sources.pair import Pair
-from equipoise.sources.rows import Rows, as_weights
-from equipoise.surfaces import OnScores
-from equipoise.training.budget import steps_of
+from equipoise.sources.rows import as_weights
 from equipoise.training.history import History
-from equipoise.training.monitor import Gain
-from equipoise.training.progress import Progress
-from equipoise.training.push import PushDivergedError, push
 
 _FEWEST_ROWS = 50  # below, too few to hold any out
 _MOST_SELECTING = 20_000
-_WATCHED, _BASE_ROWS = 5_000, 16_384  # rows that an early stop looks at
 _MOST_FOR_DENSITIES = 3  # columns
-_SCORES, _PATIENCE = 40, 16
-
-
-@dataclass(frozen=True)
-class Part:
-    """Standardised rows, with their weights where they have any."""
-
-    rows: Tensor
-    weight: Tensor | None
-
-    def __getitem__(self, index: Tensor | slice) -> Part:
-        return Part(self.rows[index], None if self.weight is None else self.weight[index])
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-@dataclass
-class Candidate:
-    """A normalised density and how well it does on the selection rows.
-
-    Arguments:
-        name: What it is called.
-        density: It has log_prob and sample.
-        log_prob: At the selection rows.
-        history: Of its push, where it is a pushed one.
-        refit: Fits it again, to all rows; None where it stays as it is.
-    """
-
-    name: str
-    density: Any
-    log_prob: Tensor
-    history: History | None = None
-    refit: Any = None
 
 
 @dataclass(frozen=True)
@@ -104,7 +63,7 @@ def fit_density(values: np.ndarray[Any, Any], sample_weight: Any, settings: Sett
     found = _bases(train, selecting, columns, settings)
     bases = {candidate.name: candidate for candidate in found}
     for recipe in plan(train.rows, settings, list(bases)):
-        pushed = _push(recipe, bases[recipe.over], train, selecting, settings)
+        pushed = pushed_over(recipe, bases[recipe.over], train, selecting, settings)
         if pushed is not None:
             found.append(pushed)
     table = torch.stack([candidate.log_prob for candidate in found])
@@ -170,62 +129,6 @@ def _compete(train: Part, selecting: Part, settings: Settings) -> list[Scored]:
 def _refit(name: str, base: Base) -> Callable[[Part], Base] | None:
     """How to fit a base again to more rows; a flow holds out its own, and stays as it is."""
     return None if name in FLOWS else lambda rows: deepcopy(base).fit(rows.rows, rows.weight)
-
-
-def _push(recipe: Recipe, over: Candidate, train: Part, selecting: Part, settings: Settings) -> Candidate | None:
-    """Push a surface over a base, and normalise it; None where its forces blew up."""
-    base, down, rows, watched = over.density, over.density, train.rows, selecting[:_WATCHED]
-    if recipe.scores:
-        down, rows = base.density_of_scores, base.scores_of(rows)
-        watched = replace(watched, rows=base.scores_of(watched.rows))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(settings.seed)
-        surface = deepcopy(recipe.build(rows)).to(settings.device)
-    move = partial(
-        push,
-        instance=recipe.instance,
-        pair=Pair(Rows(rows, train.weight), down),
-        n_up=recipe.n_up,
-        learning_rate=recipe.learning_rate,
-        noise=recipe.noise,
-        average=recipe.average,
-        seed=settings.seed,
-    )
-    steps = recipe.steps
-    if isinstance(settings.budget, float):
-        share = f"{settings.budget / recipe.of}s"
-        steps = steps_of(share, lambda count: move(deepcopy(surface), steps=count))
-    try:
-        with Progress(steps, visible=settings.verbose > 0) as progress:
-            history = move(
-                surface,
-                steps=steps,
-                record_every=max(1, steps // 100),
-                monitor=_monitor(recipe, down, watched, surface, settings),
-                monitor_every=max(1, steps // _SCORES),
-                patience=_PATIENCE,
-                callbacks=[progress],
-            )
-        least = -log(len(train) + 2.0)
-        pushed = Pushed(down, recipe.instance, surface.train(mode=False).cpu(), least=least).normalised(
-            settings.seed + 2
-        )
-    except (PushDivergedError, UnusableWeightsError):
-        return None
-    surface = surface.double()
-    if recipe.scores:
-        surface = OnScores(surface, base.marginals.columns)
-    density = replace(pushed, base=base, surface=surface.train(mode=False))
-    return Candidate(f"{recipe.name} over {over.name}", density, density.log_prob(selecting.rows), history)
-
-
-def _monitor(recipe: Recipe, base: Any, watched: Part, surface: nn.Module, settings: Settings) -> Gain:  # noqa: ANN401
-    """The gain over the base on rows held out, and on rows of the base fixed for the whole push."""
-    like = next(surface.parameters())
-    generator = torch.Generator().manual_seed(settings.seed + 1)
-    rows = base.sample(_BASE_ROWS, generator=generator, dtype=like.dtype).to(like)
-    weight = None if watched.weight is None else watched.weight.to(like)
-    return Gain(recipe.instance, watched.rows.to(like), rows, weight)
 
 
 def _selection(candidates: list[Candidate], weights: Tensor, selecting: Part, log_units: float) -> list[dict[str, Any]]:
