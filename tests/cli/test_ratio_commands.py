@@ -61,7 +61,7 @@ def test_a_ratio_says_what_it_read_and_found_and_writes_its_files(folder, fitted
         assert any(line.startswith(row["name"]) for line in lines)
     kl = loaded.divergence("kl")
     (said,) = [line for line in lines if line.startswith("KL(num‖den)")]
-    value, _, error, low, _, high = said.split()[1:]
+    value, _, error, low, _, high = said.replace("−", "-").split()[1:]
     assert float(value) == pytest.approx(kl.value, abs=0.01)
     assert float(error) == pytest.approx(kl.se, rel=0.06)
     assert (float(low), float(high)) == pytest.approx(kl.interval, abs=0.01)
