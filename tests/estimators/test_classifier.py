@@ -114,7 +114,7 @@ def test_a_surface_beside_a_start_adds_to_it():
 
 
 def test_networks_begin_flat():
-    network = plan(500, ClassifierSettings(catalog.softmax_cross_entropy(1.0))).network(4, 3)
+    network = plan(500, 500, ClassifierSettings(catalog.softmax_cross_entropy(1.0))).network(4, 3)
     assert torch.equal(network(torch.randn(7, 4)), torch.zeros(7, 3))
 
 
@@ -231,6 +231,18 @@ def test_rare_classes_teach_and_are_predicted():
     model = quick(rows, y)
     assert model.predict([[40.0, 40.0], [-40.0, 40.0], [40.0, -40.0]]).tolist() == [3, 4, 5]
     np.testing.assert_allclose(model.class_prior_, np.bincount(y) / len(y))
+
+
+def test_classes_of_two_rows_each_are_planes_of_all():
+    model = quick(X[:120], np.arange(120) // 2)
+    assert "120 rows of 60 classes are too few to hold any out" in model.warnings_[0]
+    assert model.predict_proba(X).shape == (300, 60)
+
+
+def test_few_that_can_be_spared_are_in_large_parts():
+    y = np.r_[Y[:60], 3 + np.arange(240) // 2]
+    model = quick(y=y, validation_fraction=0.01, budget=0)
+    assert model.n_selecting_ == 60
 
 
 # --- labels, priors, weights ------------------------------------------------------------------------------------------
@@ -438,10 +450,10 @@ def test_settings_that_make_no_sense_are_refused(settings, words):
         quick(**settings)
 
 
-@pytest.mark.parametrize("fraction", [0.02, 0.25, 1 / 3])
+@pytest.mark.parametrize("fraction", [1e-6, 0.02, 0.25, 1 / 3])
 def test_a_share_of_the_rows_judges(fraction):
     model = quick(validation_fraction=fraction)
-    parts = round(1 / fraction)
+    parts = min(round(1 / fraction), 60)
     assert model.n_selecting_ == pytest.approx(300 * min(5, parts) / parts, abs=3)
 
 

@@ -41,6 +41,11 @@ class ClassRows:
         return self.weight / self.weight.sum()
 
     @property
+    def spare(self) -> int:
+        """How many rows are of classes of which some may be held out."""
+        return int((_size_of_class(self.labels) >= _FEWEST).sum())
+
+    @property
     def shares(self) -> Tensor:
         """Every class's share of the whole, (C,)."""
         return torch.zeros(self.classes, dtype=torch.float64).index_add_(0, self.labels, self.share)
@@ -74,4 +79,9 @@ def deal(labels: Tensor, parts: int, seed: int) -> Tensor:
     order = order[torch.argsort(labels[order], stable=True)]
     part = torch.empty_like(labels)
     part[order] = torch.arange(len(labels)) % parts
-    return torch.where(torch.bincount(labels)[labels] < _FEWEST, -1, part)
+    return torch.where(_size_of_class(labels) < _FEWEST, -1, part)
+
+
+def _size_of_class(labels: Tensor) -> Tensor:
+    """How many rows are of a row's class, (n,)."""
+    return torch.bincount(labels)[labels]

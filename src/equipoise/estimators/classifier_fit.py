@@ -69,9 +69,9 @@ class FittedClassifier:
 
 def fit_classifier(table: ClassRows, settings: ClassifierSettings) -> FittedClassifier:
     """Fit to standardised rows."""
-    if len(table) < FEWEST_ROWS:
+    if table.spare < FEWEST_ROWS:
         return _few(table)
-    fit = _Fit(table, settings, plan(len(table), settings))
+    fit = _Fit(table, settings, plan(len(table), table.spare, settings))
     found = [fit.class_shares(), *fit.planes(on_scores=False), *fit.planes(on_scores=True)]
     weight = fit.judging.weight
     best = _best(found, weight)
@@ -91,7 +91,10 @@ def _few(table: ClassRows) -> FittedClassifier:
     """Planes with the usual penalty, where no row can be spared."""
     surface = _still(_planes(table, 1.0))
     only = Candidate("planes, penalty 1", PLANES, _right(surface(table.rows), table.labels), lambda: surface)
-    said = f"{len(table)} rows are too few to hold any out: planes were fitted to all of them, and scored on the same."
+    said = (
+        f"{len(table)} rows of {table.classes} classes are too few to hold any out: "
+        "planes were fitted to all of them, and scored on the same."
+    )
     return FittedClassifier(surface, [_row(only, table.weight, kept=True)], warnings=[said])
 
 
@@ -184,8 +187,8 @@ def unseen_log_prob(heights: Tensor, unseen_by: Tensor, labels: Tensor) -> Tenso
 
         log p_mean(y | x) = mean_m log p_m(y | x) + gap(x),   gap = mean_m logsumexp u_m − logsumexp mean_m u_m ≥ 0
 
-    The gap knows no label. The mean over members is taken at the one that has not seen the row instead, and the rest
-    only makes the gap smaller, where they agree on what they were taught.
+    The gap knows no label, so that members who have seen the row may tell it; they agree more there than on new rows,
+    which makes it too small, if anything. The first term is taken at the member that has not seen the row.
 
     Arguments:
         heights: Of all members, (M, n, C).

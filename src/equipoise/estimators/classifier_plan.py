@@ -18,6 +18,7 @@ from equipoise.training.budget import read
 
 FEWEST_ROWS = 50  # below, too few to hold any out
 _FEWEST_PUSHED = 200  # below, a network has too little to learn from
+_FEWEST_HELD_OUT = 5  # rows of a part
 _MANY_ROWS = 20_000  # from here on, planes need no choice of penalty
 _DEEP = 10_000  # from here on, networks are deeper
 _WIDTH = 64
@@ -102,12 +103,12 @@ class ClassifierPlan:
         return surface
 
 
-def plan(n: int, settings: ClassifierSettings) -> ClassifierPlan:
-    """A plan for n rows."""
+def plan(n: int, spare: int, settings: ClassifierSettings) -> ClassifierPlan:
+    """A plan for n rows, of which so many may be held out."""
     steps = settings.budget if isinstance(settings.budget, int) else _steps(n)
     members = 0 if steps == 0 else 1 if settings.surface is not None else 5 if n >= _FEWEST_PUSHED else 0
     return ClassifierPlan(
-        parts=round(1.0 / settings.validation_fraction),
+        parts=min(round(1.0 / settings.validation_fraction), spare // _FEWEST_HELD_OUT),
         members=members,
         penalties=(100.0, 10.0, 1.0, 0.1) if n < _MANY_ROWS else (1.0,),
         steps=steps,
