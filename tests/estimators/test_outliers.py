@@ -105,7 +105,7 @@ def test_the_share_of_unseen_rows_is_told():
     """A density that memorises calls far more of them outliers than it was asked to, and says so."""
     judge = by_density(Table(X), Memory(), 0.05, seed=0)
     assert judge.unseen_share > 0.3
-    assert "fell below the offset, not 5.0%" in judge.warnings[0]
+    assert "fell below the offset, not 5.0%" in judge.warnings[-1]
     assert 0.01 < ring().unseen_share_ < 0.1
     fresh = (ring().predict(FRESH) == -1).mean()
     assert abs(ring().unseen_share_ - fresh) < 4.0 * np.sqrt(0.05 * 0.95 * (1 / 600 + 1 / 600))
@@ -114,8 +114,15 @@ def test_the_share_of_unseen_rows_is_told():
 def test_few_rows_are_judged_as_they_are():
     model = Outliers(contamination=0.1, random_state=0).fit(X[:40])
     assert isnan(model.unseen_share_)
-    assert "judged by a density that has seen it" in model.warnings_[0]
+    assert "judged by a density that has seen it" in model.warnings_[-1]
     assert (model.predict(X[:40]) == -1).sum() == 4
+
+
+def test_what_the_density_found_is_passed_on():
+    whole = np.round(X)
+    model = Outliers(density=QUICK).fit(whole)
+    assert model.warnings_[0] == model.density_.warnings_[0]
+    assert "lattice" in model.warnings_[0]
 
 
 def test_a_column_that_hardly_varies_is_kept_whole():
@@ -151,9 +158,12 @@ def test_a_clump_is_strange_to_a_reference_alone():
     np.testing.assert_array_equal(model.score_samples(both), model.ratio_.log_ratio(both))
 
 
-def test_the_share_of_unseen_rows_is_that_of_the_folds():
-    model = referred()
-    assert model.unseen_share_ == (model.ratio_.unseen_.den.numpy() < model.offset_).mean()
+def test_by_a_reference_new_rows_are_called_outliers_as_often_as_the_tables_own():
+    random = np.random.default_rng(8)
+    fresh = np.vstack([random.normal(size=(2000, 2)), 2.5 + 0.1 * random.normal(size=(200, 2))])
+    share = (referred().predict(fresh) == -1).mean()
+    assert abs(share - 0.1) < 4.0 * np.sqrt(0.1 * 0.9 * (1 / 2200 + 1 / 440))
+    assert isnan(referred().unseen_share_)
 
 
 def test_a_reference_has_the_same_columns_in_any_order():

@@ -46,7 +46,8 @@ class Outliers(OutlierMixin, BaseEstimator):
 
     Attributes:
         offset_: The score below which a row is an outlier.
-        unseen_share_: The share of held-out rows below an offset set without them: what to expect of new rows.
+        unseen_share_: The share of held-out rows below an offset set without them: what to expect of new rows. NaN
+            where rows were too few for halves, and for a ratio, whose folds leave out other rows each.
         density_, ratio_: The fitted judge; the other is None.
         warnings_: What was found about the table and the fit, in sentences.
         n_features_in_, feature_names_in_, n_samples_: Columns, their names, and rows.

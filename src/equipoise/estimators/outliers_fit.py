@@ -32,7 +32,7 @@ class Judge:
     Arguments:
         model: What scores rows.
         offset: The score that as many rows of the table fall below as there shall be outliers.
-        unseen_share: The share of rows below an offset set without them; NaN where none were held out.
+        unseen_share: The share of rows below an offset set without them; NaN where that was not tried.
         warnings: Sentences.
     """
 
@@ -55,8 +55,8 @@ def by_density(table: Table, density: Any, contamination: float, seed: int) -> J
     halves = _halves(table, seed)
     if halves is None:
         model = _fitted(clone(density), table)
-        said = "Every row was judged by a density that has seen it: halves of the table were too few rows, or constant."
-        return Judge(model, _offset(scores_of(model, table), contamination), warnings=[said])
+        note = "Every row was judged by a density that has seen it: halves of the table were too few rows, or constant."
+        return Judge(model, _offset(scores_of(model, table), contamination), warnings=[*_warnings(model), note])
     scores, fallen = np.empty(len(table.values)), 0
     for own, other in (halves, halves[::-1]):
         judge = _fitted(_quick(density), _rows(table, other))
@@ -66,17 +66,14 @@ def by_density(table: Table, density: Any, contamination: float, seed: int) -> J
     kept = normal if not _constant(table.values[normal]) else np.ones_like(normal)
     model = _fitted(clone(density), _rows(table, np.flatnonzero(kept)))
     share = fallen / len(scores)
-    return Judge(
-        model, _offset(scores_of(model, table), contamination), share, _said(share, contamination, len(scores))
-    )
+    said = [*_warnings(model), *_said(share, contamination, len(scores))]
+    return Judge(model, _offset(scores_of(model, table), contamination), share, said)
 
 
 def by_ratio(table: Table, reference: Any, ratio: Any, contamination: float) -> Judge:  # noqa: ANN401
-    """Fit the ratio of a reference to a table; each row's score by a fold that has not seen it judges the offset."""
+    """Fit the ratio of a reference to a table: a mean over folds, each of which has left out other rows."""
     model = clone(ratio).fit(reference, table)
-    offset = _offset(scores_of(model, table), contamination)
-    share = float((model.unseen_.den.numpy() < offset).mean())
-    return Judge(model, offset, share, [*model.warnings_, *_said(share, contamination, len(table.values))])
+    return Judge(model, _offset(scores_of(model, table), contamination), warnings=_warnings(model))
 
 
 def _halves(table: Table, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
@@ -100,6 +97,11 @@ def _quick(density: Any) -> Any:  # noqa: ANN401
 def _fitted(density: Any, table: Table) -> Any:  # noqa: ANN401
     own = type(density).__module__.startswith("equipoise.")
     return density.fit(table if own else table.values)
+
+
+def _warnings(model: Any) -> list[str]:  # noqa: ANN401
+    """What one of our models has found about its table."""
+    return list(getattr(model, "warnings_", []))
 
 
 def _rows(table: Table, at: NDArray[np.intp]) -> Table:
