@@ -83,7 +83,7 @@ def test_weights_turn_one_side_into_the_other(fitted):
 def test_a_handful_of_rows_that_carry_the_weight_is_said(fitted):
     _, den = gaussians()
     with pytest.warns(UserWarning, match="rows carry the weight"):
-        fitted.weights(np.concatenate([den[:50] - 2.0, [[9.0, -6.0]]]))
+        fitted.weights(np.concatenate([0.2 * den[:50] + [-3.0, 2.0], [[3.0, -2.0]]]))
 
 
 def test_weights_are_refused_in_an_unknown_unit(fitted):

@@ -108,3 +108,10 @@ def test_without_overlap_kl_is_the_mean_log_ratio_and_no_bound():
 def test_an_unknown_kind_is_refused_by_name():
     with pytest.raises(ValueError, match=r"kind must be one of kl, .*'kullback'"):
         divergence("kullback", LogRatios(torch.zeros(2), torch.zeros(2)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_nothing_is_told_apart_the_value_is_zero_with_an_error(kind):
+    found = divergence(kind, LogRatios(torch.full((50,), 1e-9), torch.full((40,), 1e-9)), different=False)
+    assert found.value == 0.0
+    assert found.se >= 1.0 / 40

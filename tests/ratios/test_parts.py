@@ -186,10 +186,10 @@ def test_a_pool_finds_the_truth_among_noise():
     assert weights[1] > 0.9
 
 
-def test_a_pool_of_noise_is_no_difference():
+def test_noise_tells_nothing_apart_and_the_truth_does():
     tables, shares = truth_and_noise()
-    weights = pool_weights(tuple(3.0 * table[:1] for table in tables), shares)
-    assert weights.tolist() == [0.0]
+    assert not LogRatios(tables[0][0], tables[1][0], *shares).tells_apart()
+    assert LogRatios(tables[0][1], tables[1][1], *shares).tells_apart()
 
 
 def test_a_pools_score_is_no_worse_than_its_best_member():
@@ -231,4 +231,7 @@ def test_folds_average_and_tell_how_far_they_differ():
     both = Folds((pool(1.0), pool(3.0)))
     torch.testing.assert_close(both.log_ratio(x), 2.0 * x[:, 0])
     torch.testing.assert_close(both.spread(x), x[:, 0].abs())  # √(½·2·x²)
+    seen = Sides(Side(torch.tensor([[0.5], [1.0]]).double()), Side(torch.tensor([[-2.0], [0.1]]).double()))
+    torch.testing.assert_close(pool(3.0).within(seen).log_ratio(x), (3.0 * x[:, 0]).clamp(-6.0, 3.0))
+    torch.testing.assert_close(pool(-3.0).within(seen).log_ratio(x), (-3.0 * x[:, 0]).clamp(-0.3, 0.0))
     assert torch.equal(Pool((), (), ()).log_ratio(x), torch.zeros(7, dtype=torch.float64))

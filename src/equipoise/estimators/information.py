@@ -34,6 +34,10 @@ from equipoise.sources.rows import as_weights
 Array = NDArray[np.float64]
 
 _TWO_SIDED_95 = 1.959963984540054
+_STRONG = (
+    "So much is shared that rows whose pairing is undone hardly look like joint ones: the value is the mean log ratio "
+    "alone, and its standard error does not know how the log ratio goes on between them."
+)
 
 
 class MutualInformation(BaseEstimator):
@@ -185,7 +189,14 @@ class MutualInformation(BaseEstimator):
         fitted = fit_ratio(pairs.folds, Sides(whole, whole), settings, chosen)
         ratio = DensityRatio(**self.get_params())
         ratio._adopt(fitted, units, (), list(units.notes))
-        return ratio, influence(fitted.at, pairs, corrected=ratio.overlaps_)
+        ratio.warnings_ = [said for said in ratio.warnings_ if "hardly overlap" not in said]
+        if not ratio.reaches_["kl"]:
+            ratio.warnings_.append(_STRONG)
+        part = influence(fitted.at, pairs, corrected=ratio.reaches_["kl"])
+        return (
+            ratio,
+            part if fitted.different else part - part.mean(),
+        )  # no information found, with the error of looking
 
 
 def _table(given: Any, word: str) -> Table:  # noqa: ANN401

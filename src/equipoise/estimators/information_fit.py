@@ -72,7 +72,11 @@ def _side(joint: Side, width: int, left: Tensor, right: Tensor) -> Side:
     one, other = joint[left], joint[right]
     rows = torch.cat([one.rows[:, :width], other.rows[:, width:]], dim=1)
     weight = None if one.weight is None or other.weight is None else one.weight * other.weight
-    return Side(rows, weight, joint.held_out_by[left] | joint.held_out_by[right])
+    return Side(rows, weight, _bits_of(one) | _bits_of(other))
+
+
+def _bits_of(side: Side) -> Tensor:
+    return torch.zeros(len(side), dtype=torch.int64) if side.held_out_by is None else side.held_out_by
 
 
 def influence(at: LogRatios, pairs: Pairs, *, corrected: bool) -> Tensor:

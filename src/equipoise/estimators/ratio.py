@@ -58,6 +58,7 @@ class DensityRatio(BaseEstimator):
         selection_: Every candidate with its held-out score (logistic, at most 0), standard error and weight.
         score_, score_se_: The score of the answer on rows it has not seen; −log 2 says that the samples look alike.
         checks_: What must hold and how nearly it does: E_num[M_up] = E_den[M_down], E_den[ratio] = 1.
+        different_: Whether the samples could be told apart at all, on rows not seen; where not, the ratio is 1.
         effective_sample_size_: How many rows of the denominator carry its weight once weighted by the ratio.
         history_: What the first push saw.
         warnings_: What was found about the tables and the fit, in sentences.
@@ -155,7 +156,7 @@ class DensityRatio(BaseEstimator):
                 ``"total_variation"`` = ½∫|num − den|.
         """
         check_is_fitted(self)
-        return divergence(kind, self.unseen_, trusted=self.overlaps_)
+        return divergence(kind, self.unseen_, self.reaches_.get(kind, True), self.different_)
 
     def score(self, X_num: Any, X_den: Any) -> float:  # noqa: ANN401
         """How well the ratio tells rows apart that it has not seen: logistic, at most 0, −log 2 for knowing nothing."""
@@ -184,9 +185,10 @@ class DensityRatio(BaseEstimator):
         self.folds_, self.unseen_, self.units_ = fitted.folds, fitted.at, units
         self.instance_, self.selection_, self.history_ = fitted.instance, fitted.selection, fitted.history
         checks = Checks.of(fitted.at, fitted.instance)
-        self.checks_, self.overlaps_ = checks.facts, checks.overlaps
+        self.checks_, self.overlaps_, self.reaches_ = checks.facts, checks.overlaps, checks.reaches
         self.effective_sample_size_ = checks.effective
         self.score_, self.score_se_ = fitted.at.score()
+        self.different_ = fitted.different
         self.bridged_ = fitted.bridged
         said = checks.sentences(fitted.bridged)
         self.warnings_ = [*notes, *(sentence for sentence in said if sentence not in notes)]

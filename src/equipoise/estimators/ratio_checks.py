@@ -16,6 +16,7 @@ from torch import Tensor
 
 from equipoise.bases.stacking import weighted_mean
 from equipoise.instance import Instance
+from equipoise.ratios.divergence import KINDS
 from equipoise.ratios.over import height_at
 from equipoise.ratios.score import LogRatios
 
@@ -59,6 +60,12 @@ class Checks:
     def overlaps(self) -> bool:
         """Whether rows of either side are found where the other's are."""
         return min(self.effective, self.effective_num) >= _FEWEST
+
+    @property
+    def reaches(self) -> dict[str, bool]:
+        """For each divergence that averages r or 1/r, whether enough rows carry that mean."""
+        enough = {1: self.effective >= _FEWEST, -1: self.effective_num >= _FEWEST, 0: True}
+        return {name: enough[kind.weighs] for name, kind in KINDS.items()}
 
     def sentences(self, bridged: bool) -> list[str]:
         """What a user should know."""

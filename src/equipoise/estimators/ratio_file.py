@@ -47,13 +47,15 @@ def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
             document, own = _of_member(member)
             members.append(document)
             tensors |= {f"fold.{k}.member.{j}.{key}": value for key, value in own.items()}
-        pools.append({"members": members, "weights": list(pool.weights), "names": list(pool.names)})
+        ends = [plain(pool.low), plain(pool.high)]
+        pools.append({"members": members, "weights": list(pool.weights), "names": list(pool.names), "ends": ends})
     document = {
         "folds": pools,
         "instance": instance_document(model.instance_),
         "selection": [{key: plain(value) for key, value in row.items()} for row in model.selection_],
         "history": {key: plain(value) for key, value in asdict(model.history_).items()},
         "bridged": model.bridged_,
+        "different": model.different_,
         "notes": list(model.warnings_),
         "names": [str(name) for name in getattr(model, "feature_names_in_", ())],
     }
@@ -77,7 +79,8 @@ def from_document(document: Document, tensors: dict[str, Tensor]) -> Found:
         message = f"{len(names)} names for {len(units.shift)} columns"
         raise ValueError(message)
     instance, at = to_instance(document["instance"]), _unseen(part(tensors, "unseen."))
-    fitted = FittedRatio(Folds(tuple(pools)), at, selection, instance, history, bool(document["bridged"]))
+    bridged, different = bool(document["bridged"]), bool(document["different"])
+    fitted = FittedRatio(Folds(tuple(pools)), at, selection, instance, history, bridged, different)
     return fitted, units, names, [str(sentence) for sentence in document["notes"]]
 
 
@@ -124,11 +127,15 @@ def _to_pool(document: Document, tensors: dict[str, Tensor], features: int) -> P
     if not len(members) == len(weights) == len(names) or not all(w > 0 for w in weights) or sum(weights) > 1.0 + 1e-6:
         message = "members and weights of a fold do not fit together"
         raise ValueError(message)
+    low, high = (float(end) for end in document["ends"])
+    if not low <= 0.0 <= high:
+        message = f"a log ratio's ends lie on either side of 0, got {low}, {high}"
+        raise ValueError(message)
     probe = torch.zeros(1, features, dtype=torch.float64)
     if any(member.log_ratio(probe).shape != (1,) or torch.isnan(member.log_ratio(probe)) for member in members):
         message = "a member does not fit the columns"
         raise ValueError(message)
-    return Pool(members, weights, names)
+    return Pool(members, weights, names, low, high)
 
 
 def _to_member(document: Document, tensors: dict[str, Tensor], depth: int = 0) -> Any:  # noqa: ANN401

@@ -71,6 +71,8 @@ class FittedRatio:
         instance: Whose forces pushed.
         history: Of the first fold's push.
         bridged: Whether bridges were tried.
+        different: Whether the sides could be told apart on rows not seen; where not, the folds say that r = 1, and
+            ``at`` still holds what they would have said.
     """
 
     folds: Folds
@@ -79,6 +81,7 @@ class FittedRatio:
     instance: Instance
     history: History = field(default_factory=History)
     bridged: bool = False
+    different: bool = True
 
 
 def fit_ratio(parts: list[Fold], whole: Sides, settings: RatioSettings, plan: Plan) -> FittedRatio:
@@ -87,13 +90,17 @@ def fit_ratio(parts: list[Fold], whole: Sides, settings: RatioSettings, plan: Pl
     within = [_Fold(fold.seen, columns, settings, plan, k) for k, fold in enumerate(parts)]
     tried = [fold.tried() for fold in within]
     pools = _pools(tried, [fold.choose for fold in within])
+    pools = [pool.within(fold.seen) for pool, fold in zip(pools, parts, strict=True)]
+    at = _unseen(parts, pools)
+    different = at.tells_apart()
     return FittedRatio(
-        Folds(tuple(pools)),
-        _unseen(parts, pools),
-        _selection(tried, pools),
+        Folds(tuple(pools) if different else (Pool((), (), ()),)),
+        at,
+        _selection(tried, pools, different=different),
         settings.instance,
         next((c.history for c in reversed(tried[0]) if c.history is not None), History()),
         any(isinstance(c.model, Bridge) for candidates in tried for c in candidates),
+        different,
     )
 
 
@@ -250,12 +257,11 @@ def _unseen(parts: list[Fold], pools: list[Pool]) -> LogRatios:
     return LogRatios(num, den, num_weight, den_weight)
 
 
-def _selection(tried: list[list[Tried]], pools: list[Pool]) -> list[dict[str, Any]]:
+def _selection(tried: list[list[Tried]], pools: list[Pool], *, different: bool) -> list[dict[str, Any]]:
     """Every candidate with its score and weight, means over the folds that tried it; L = 0 stands first."""
     names = list(dict.fromkeys(c.name for candidates in tried for c in candidates))
-    given = [dict(zip(pool.names, pool.weights, strict=True)) for pool in pools]
-    rest = sum(1.0 - sum(weights.values()) for weights in given) / len(pools)
-    rows = [{"name": "no difference", "score": BLIND, "se": 0.0, "weight": max(rest, 0.0)}]
+    given = [dict(zip(pool.names, pool.weights, strict=True)) if different else {} for pool in pools]
+    rows = [{"name": "no difference", "score": BLIND, "se": 0.0, "weight": 0.0 if different else 1.0}]
     for name in names:
         scores = [c.score for candidates in tried for c in candidates if c.name == name]
         k = len(scores)

@@ -83,12 +83,13 @@ class Divergence(Estimate):
     words: str = ""
 
 
-def divergence(kind: str, at: LogRatios, trusted: bool = True) -> Divergence:
-    """A divergence from log ratios at held-out rows.
+def divergence(kind: str, at: LogRatios, trusted: bool = True, different: bool = True) -> Divergence:
+    """A divergence from log ratios at held-out rows; its error is never smaller than one part in their number.
 
     Arguments:
         kind: One of ``KINDS``.
         at: The log ratios.
+        different: Whether the sides are told apart at all; where they are not, the value is 0, with the error it has.
         trusted: Whether rows of one side reach where the other's are. Where they do not, the mean of r says nothing,
             and KL is the mean log ratio alone.
     """
@@ -96,7 +97,7 @@ def divergence(kind: str, at: LogRatios, trusted: bool = True) -> Divergence:
         message = f"kind must be one of {', '.join(KINDS)}; got {kind!r}"
         raise ValueError(message)
     chosen = KINDS[kind]
-    if not trusted and kind in _PLAIN:
+    if not trusted and different and kind in _PLAIN:
         return _plain(kind, at)
     parts = [
         weighted_mean(function(values.double().clamp(-_FAR, _FAR)), weight)
@@ -109,7 +110,10 @@ def divergence(kind: str, at: LogRatios, trusted: bool = True) -> Divergence:
     words = f"{chosen.words}: a lower bound in the mean, exact where the ratio is"
     if not trusted and chosen.weighs:
         words += "; the samples hardly overlap: rows that decide it may be missing, and its standard error is too small"
-    return Divergence(num + den, hypot(num_se, den_se), kind, True, words)
+    se = max(hypot(num_se, den_se), 1.0 / min(len(at.num), len(at.den)))
+    if not different:
+        words = f"{chosen.words}: the samples could not be told apart"
+    return Divergence(num + den if different else 0.0, se, kind, True, words)
 
 
 _PLAIN: dict[str, tuple[str, float]] = {"kl": ("num", 1.0), "reverse_kl": ("den", -1.0)}

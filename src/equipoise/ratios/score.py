@@ -55,6 +55,11 @@ class LogRatios:
         (num, den), (num_other, den_other) = self.losses, other.losses
         return self._halves(num - num_other, den - den_other)
 
+    def tells_apart(self) -> bool:
+        """Whether the sides are told apart better than by knowing nothing, by more than a standard error."""
+        gain, se = self.gain(LogRatios(0.0 * self.num, 0.0 * self.den, self.num_weight, self.den_weight))
+        return gain > se
+
     def _halves(self, num: Tensor, den: Tensor) -> tuple[float, float]:
         (up, up_se), (down, down_se) = weighted_mean(num, self.num_weight), weighted_mean(den, self.den_weight)
         return 0.5 * (up + down), 0.5 * hypot(up_se, down_se)
@@ -63,9 +68,8 @@ class LogRatios:
 def pool_weights(tables: tuple[Tensor, Tensor], shares: tuple[Tensor, Tensor], steps: int = 400) -> Tensor:
     """Weights w ≥ 0, Σ w = 1, of candidates whose weighted sum of log ratios scores best.
 
-    The simplest answer that is as good is taken: L = 0, with all weights 0, where nothing gains two standard errors on
-    it; then the first candidate within one standard error. Where the sides hardly overlap, the score is too blind to
-    prefer one, and the pool stays.
+    The first candidate that is as good within half a standard error is taken alone; half, since the score hardly sees a
+    log ratio's tails. Where the sides hardly overlap, the score is too blind to prefer one, and the pool stays.
 
     Arguments:
         tables: Log ratios of the candidates, from simple to complex, at rows of either side, (candidates, n) and
@@ -80,11 +84,11 @@ def pool_weights(tables: tuple[Tensor, Tensor], shares: tuple[Tensor, Tensor], s
     pool = LogRatios(kept @ num, kept @ den, *shares)
     if pool.score()[0] > FAR:
         return kept
-    nothing, singles = torch.zeros_like(kept), torch.eye(len(kept), dtype=torch.float64)
-    for simpler, deviations in ((nothing, _DOUBT), *((single, 1.0) for single in singles)):
-        gain, se = pool.gain(LogRatios(simpler @ num, simpler @ den, *shares))
-        if gain <= deviations * se:
-            return simpler
+    for k in range(len(kept)):
+        gain, se = pool.gain(LogRatios(num[k], den[k], *shares))
+        if gain <= _EQUAL * se:
+            alone: Tensor = torch.nn.functional.one_hot(torch.tensor(k), len(kept)).double()
+            return alone
     return kept
 
 
@@ -108,7 +112,7 @@ def _climbed(num: Tensor, den: Tensor, shares: tuple[Tensor, Tensor], steps: int
 
 
 _FAR = 60.0
-_DOUBT = 2.0
+_EQUAL = 0.5
 _LEAST_PACE, _TOLERANCE, _LEAST_KEPT = 1e-6, 1e-8, 0.1
 
 
