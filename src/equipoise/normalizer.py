@@ -43,7 +43,12 @@ class Normalizer:
     @property
     def trusted(self) -> bool:
         """Whether enough rows carry the weight, and evenly enough, for the standard error to mean something."""
-        return self.ess >= _LEAST_ESS and self.tail < _HEAVIEST
+        return self.enough and self.tail < _HEAVIEST
+
+    @property
+    def enough(self) -> bool:
+        """Whether enough rows carry the weight for the estimate to be one."""
+        return self.ess >= _LEAST_ESS
 
     @property
     def warning(self) -> str:

@@ -119,6 +119,18 @@ def test_no_row_is_called_much_rarer_than_the_rows_can_tell():
     assert bool((model.score_samples(RING) >= least - 1e-9).all())
 
 
+def test_a_push_whose_normaliser_rests_on_a_few_rows_is_left_out(monkeypatch):
+    """But where its base was asked for: then it stays, and the warning says so."""
+    monkeypatch.setattr("equipoise.normalizer._LEAST_ESS", 1e12)
+    model = quick(RING, budget=100)
+    assert model.surface_ is None
+    assert any("was left out: log Z rests on" in words for words in model.warnings_)
+    assert any(" over " in row["name"] for row in model.selection_)
+    asked = quick(RING, base="gaussian", budget=100)
+    assert asked.surface_ is not None
+    assert any("its standard error is too small" in words for words in asked.warnings_)
+
+
 @pytest.mark.parametrize(
     ("instance", "words"),
     [

@@ -66,19 +66,18 @@ def fit_density(values: np.ndarray[Any, Any], sample_weight: Any, settings: Sett
         pushed = pushed_over(recipe, bases[recipe.over], train, selecting, settings)
         if pushed is not None:
             found.append(pushed)
-    table = torch.stack([candidate.log_prob for candidate in found])
-    stack = prune(table, selecting.weight)
+    weights = _weights(found, selecting, settings)
     members = [
         candidate.refit(rows) if weight > 0 and candidate.refit is not None else candidate.density
-        for candidate, weight in zip(found, stack.weights.tolist(), strict=True)
+        for candidate, weight in zip(found, weights.tolist(), strict=True)
     ]
     names_ = [candidate.name for candidate in found]
-    whole = stacked(members, stack.weights.tolist(), names_, columns.low, columns.high, settings.seed)
+    whole = stacked(members, weights.tolist(), names_, columns.low, columns.high, settings.seed)
     return Fitted(
         whole,
         columns.shift,
         columns.scale,
-        _selection(found, stack.weights, selecting, columns.log_units),
+        _selection(found, weights, selecting, columns.log_units),
         _history(found, whole),
         [*columns.warnings, *_of_instance(settings.instance, rows.rows.shape[1]), *_warnings(whole, found)],
         len(rows),
@@ -131,6 +130,22 @@ def _refit(name: str, base: Base) -> Callable[[Part], Base] | None:
     return None if name in FLOWS else lambda rows: deepcopy(base).fit(rows.rows, rows.weight)
 
 
+def _weights(candidates: list[Candidate], selecting: Part, settings: Settings) -> Tensor:
+    """The stack's weights; none for a push whose normaliser rests on too few rows, but where its base was asked for.
+
+    Such a log Z is mostly too low, and the score that it flatters too high.
+    """
+    known = [settings.base is not None or not _is_astray(candidate.density) for candidate in candidates]
+    table = torch.stack([candidate.log_prob for candidate in candidates])
+    weights = torch.zeros(len(candidates), dtype=torch.float64)
+    weights[torch.tensor(known)] = prune(table[torch.tensor(known)], selecting.weight).weights
+    return weights
+
+
+def _is_astray(density: Any) -> bool:  # noqa: ANN401
+    return isinstance(density, Pushed) and not density.normalizer.enough
+
+
 def _selection(candidates: list[Candidate], weights: Tensor, selecting: Part, log_units: float) -> list[dict[str, Any]]:
     """Every candidate with its held-out score in the table's units and its weight in the stack."""
     rows = []
@@ -167,6 +182,11 @@ def _warnings(stack: Stacked, candidates: list[Candidate]) -> list[str]:
     found = []
     if stack.strongest is None and any(candidate.history is not None for candidate in candidates):
         found.append("No surface earned weight on held-out rows: the answer is made of bases alone.")
+    found += [
+        f"{candidate.name} was left out: {candidate.density.normalizer.warning}."
+        for candidate in candidates
+        if candidate.name not in stack.names and _is_astray(candidate.density)
+    ]
     for name, member in zip(stack.names, stack.members, strict=True):
         if isinstance(member, Pushed) and not member.normalizer.trusted:
             effective = f"{member.normalizer.ess:.0f} of {member.normalizer.n:,}"
