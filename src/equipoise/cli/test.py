@@ -24,7 +24,7 @@ from equipoise.cli import options, streams
     help="auto, mmd, energy, classifier, columns, or a method such as logistic.",
 )
 @click.option("--level", default=0.05, show_default=True, help="How often equal samples may be called different.")
-@click.option("--permutations", default="auto", show_default=True, help="How many random labellings; auto is 499.")
+@click.option("--permutations", default="auto", show_default=True, help="How many random labellings; auto is 298.")
 @click.option("--seed", default=0, show_default=True, help="Seeds everything.")
 @options.missing
 @options.as_json
