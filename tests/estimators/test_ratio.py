@@ -16,7 +16,7 @@ from equipoise.surfaces import FullyConnected
 SHIFT = np.array([1.0, -0.5])
 
 
-def gaussians(n=1500, seed=0):
+def gaussians(n=1000, seed=0):
     """N(μ, I) against N(0, I): log r = x·μ − |μ|²/2."""
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n, 2)) + SHIFT, rng.standard_normal((n + 100, 2))
@@ -34,7 +34,7 @@ def fitted():
 def test_a_known_ratio_is_found(fitted):
     num, den = gaussians(seed=1)
     for rows in (num, den):
-        assert np.sqrt(np.mean((fitted.log_ratio(rows) - truth(rows)) ** 2)) < 0.2
+        assert np.sqrt(np.mean((fitted.log_ratio(rows) - truth(rows)) ** 2)) < 0.3
     np.testing.assert_allclose(fitted.ratio(num), np.exp(fitted.log_ratio(num)))
     assert fitted.overlaps_
     assert not fitted.bridged_
@@ -155,9 +155,9 @@ def takes(instance):
 
 @pytest.mark.parametrize("instance", [i for i in eq.catalog.all() if takes(i)], ids=lambda i: i.label)
 def test_every_instance_that_it_takes_lands_near_the_truth(instance):
-    num, den = gaussians(600)
-    ratio = eq.DensityRatio(instance=instance, budget=60, random_state=0).fit(num, den)
-    assert np.sqrt(np.mean((ratio.log_ratio(num) - truth(num)) ** 2)) < 0.4
+    num, den = gaussians(400)
+    ratio = eq.DensityRatio(instance=instance, budget=30, random_state=0).fit(num, den)
+    assert np.sqrt(np.mean((ratio.log_ratio(num) - truth(num)) ** 2)) < 0.45
 
 
 def test_a_surface_of_the_users_is_pushed():
