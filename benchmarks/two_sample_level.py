@@ -98,7 +98,7 @@ def _scale(line: dict[str, Any]) -> str:
     cell, found = line["cell"], line["result"]
     return (
         f"{cell['rows']:,} + {cell['rows']:,} rows × {cell['columns']} columns by default, one column moved by 0.02 "
-        f"standard deviations: p = {found['pvalue']:g} after {found['fit_seconds']:g} s, its columns named "
+        f"standard deviations: p = {found['pvalue']:.2g} after {found['fit_seconds']:g} s, its columns named "
         f"({', '.join(found['named']) or 'none'}) after {found['with_columns_seconds']:g} s, "
         f"{found['gigabytes']:g} GiB at most, {found['gigabytes_before']:g} of them before."
     )
