@@ -4,7 +4,7 @@ from math import inf, pi
 
 import pytest
 import torch
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from equipoise import Instance, Interval, catalog
 from equipoise.discovery import find_interval
@@ -75,6 +75,7 @@ def test_any_bounded_interval(low, width):
 
 
 @given(st.floats(1.0, 1e5), st.sampled_from([-1.0, 1.0]), st.floats(-5.0, 0.9))
+@example(2.1, 1.0, -2.25)  # begins on a height of that line
 def test_an_interval_far_out_and_narrow(far, side, magnitude):
     """Labels such as 255 and 256: K lies between two heights of the line on which it is looked for."""
     low = side * far

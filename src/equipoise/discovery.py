@@ -50,7 +50,7 @@ def _line() -> Tensor:
 def _around_turns(side: Curve, u: Tensor) -> Tensor:
     """Heights that crowd to where a magnitude changes its sign: K may begin and end between two of the line."""
     sign = torch.sign(side(u))
-    turns = torch.nonzero(sign[:-1] * sign[1:] < 0).flatten()
+    turns = torch.nonzero((sign[:-1] != sign[1:]) & torch.isfinite(sign[:-1] * sign[1:])).flatten()  # a zero counts
     low, high, before = u[turns], u[turns + 1], sign[turns]
     for _ in range(64):
         middle = 0.5 * (low + high)
