@@ -168,4 +168,6 @@ def test_a_large_heat_map_writes_no_numbers():
 
 def test_a_matrix_of_nothing_is_drawn():
     nothing = np.where(np.eye(2) > 0, np.nan, 0.0)
-    InformationMatrix(nothing, 0.0 * nothing, ("a", "b")).plot().figure.canvas.draw()
+    ax = InformationMatrix(nothing, 0.0 * nothing, ("a", "b")).plot()
+    ax.figure.canvas.draw()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]

@@ -156,7 +156,9 @@ def rebuilt(change):
     surface = OnScores(network(), columns())
     state = {name: value.clone() for name, value in surface.state_dict().items()}
     change(state)
-    build(describe(surface)).double().load_state_dict(state)
+    again = build(describe(surface)).double()
+    again.load_state_dict(state)
+    return surface, again
 
 
 def put(name, at, value):
@@ -167,7 +169,8 @@ def put(name, at, value):
 
 
 def test_an_unchanged_state_is_taken():
-    rebuilt(lambda _: None)
+    surface, again = rebuilt(lambda _: None)
+    assert all(torch.equal(value, again.state_dict()[name]) for name, value in surface.state_dict().items())
 
 
 @pytest.mark.parametrize(

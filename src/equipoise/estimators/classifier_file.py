@@ -6,7 +6,6 @@ tensors:  shift, scale, shares, priors where they were given, surface.*
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -19,8 +18,8 @@ from equipoise.estimators.classifier_fit import FittedClassifier
 from equipoise.estimators.labels import Classes, classes_document, to_classes
 from equipoise.estimators.parts_file import Document, part, surface_document, to_surface
 from equipoise.estimators.plain import plain, unplain
+from equipoise.estimators.record_file import record_document, to_record
 from equipoise.instance import Instance
-from equipoise.training.history import History
 
 Found = tuple[FittedClassifier, Instance, Classes, ClassUnits, tuple[str, ...], int]
 
@@ -36,11 +35,9 @@ def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
         "classes": classes_document(known.names),
         "surface": surface,
         "norm": plain(model.instance_.parameters["norm"]),
-        "selection": [{key: plain(value) for key, value in row.items()} for row in model.selection_],
-        "history": {key: plain(value) for key, value in asdict(model.history_).items()},
         "warnings": list(model.warnings_),
         "samples": [model.n_samples_, model.n_selecting_],
-        "names": [str(name) for name in getattr(model, "feature_names_in_", ())],
+        **record_document(model),
     }
     return document, tensors
 
@@ -55,18 +52,17 @@ def from_document(document: Document, tensors: dict[str, Tensor]) -> Found:
     if heights.shape != (1, len(known.names)) or not are_finite(heights):
         message = f"the surface must give {len(known.names)} finite heights per row"
         raise ValueError(message)
-    selection = [
-        {key: str(value) if key == "name" else float(value) for key, value in row.items()}
-        for row in document["selection"]
-    ]
-    history = History(**{key: unplain(value) for key, value in document["history"].items()})
-    names = tuple(str(name) for name in document["names"])
-    if len(names) not in {0, len(units.shift)}:
-        message = f"{len(names)} names for {len(units.shift)} columns"
-        raise ValueError(message)
+    record = to_record(document, len(units.shift))
     n, selecting = (int(count) for count in document["samples"])
     warnings = [str(sentence) for sentence in document["warnings"]]
-    return FittedClassifier(surface, selection, history, warnings, selecting), instance, known, units, names, n
+    return (
+        FittedClassifier(surface, record.selection, record.history, warnings, selecting),
+        instance,
+        known,
+        units,
+        record.names,
+        n,
+    )
 
 
 def _classes(document: Document, tensors: dict[str, Tensor]) -> Classes:

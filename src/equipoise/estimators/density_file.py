@@ -6,7 +6,6 @@ tensors:  member.i.base.*, member.i.surface.*, shift, scale, low, high
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from math import isfinite, isnan
 from typing import Any
 
@@ -25,10 +24,10 @@ from equipoise.estimators.parts_file import (
     to_instance,
     to_surface,
 )
-from equipoise.estimators.plain import plain, unplain
+from equipoise.estimators.plain import plain
+from equipoise.estimators.record_file import record_document, to_record
 from equipoise.instance import Instance
 from equipoise.normalizer import Normalizer
-from equipoise.training.history import History
 
 
 def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN401  # a fitted Density
@@ -46,12 +45,10 @@ def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
         "member_names": list(stack.names),
         "inside": stack.inside,
         "instance": instance_document(model.instance_),
-        "selection": [{key: plain(value) for key, value in row.items()} for row in model.selection_],
-        "history": {key: plain(value) for key, value in asdict(model.history_).items()},
         "warnings": list(model.warnings_),
         "samples": [model.n_samples_, model.n_selecting_],
         "features": model.n_features_in_,
-        "names": [str(name) for name in getattr(model, "feature_names_in_", ())],
+        **record_document(model),
     }
     return document, tensors
 
@@ -74,19 +71,11 @@ def from_document(document: Document, tensors: dict[str, Tensor]) -> tuple[Fitte
         message = "a member does not fit the columns"
         raise ValueError(message)
     stack = Stacked(tuple(members), tuple(weights), tuple(names), low, high, inside)
-    selection = [
-        {key: str(value) if key == "name" else float(value) for key, value in row.items()}
-        for row in document["selection"]
-    ]
-    history = History(**{key: unplain(value) for key, value in document["history"].items()})
-    column_names = tuple(str(name) for name in document["names"])
-    if len(column_names) not in {0, features}:
-        message = f"{len(column_names)} names for {features} columns"
-        raise ValueError(message)
+    record = to_record(document, features)
     n, selecting = (int(count) for count in document["samples"])
     warnings = [str(sentence) for sentence in document["warnings"]]
     instance = _of_density(document["instance"])
-    return Fitted(stack, shift, scale, selection, history, warnings, n, selecting, instance), column_names
+    return Fitted(stack, shift, scale, record.selection, record.history, warnings, n, selecting, instance), record.names
 
 
 def _of_member(member: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN401

@@ -6,7 +6,6 @@ tensors:  fold.k.member.j.*, shift, scale, unseen log ratios and weights
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -22,12 +21,12 @@ from equipoise.estimators.parts_file import (
     to_instance,
     to_surface,
 )
-from equipoise.estimators.plain import plain, unplain
+from equipoise.estimators.plain import plain
 from equipoise.estimators.ratio_fit import FittedRatio
+from equipoise.estimators.record_file import record_document, to_record
 from equipoise.estimators.units import Units
 from equipoise.ratios import Bridge, Difference, Discriminant, Folds, Over, Pool
 from equipoise.ratios.score import LogRatios
-from equipoise.training.history import History
 
 _UNSEEN = ("num", "den", "num_weight", "den_weight")
 _MOST_NESTED = 4
@@ -52,12 +51,10 @@ def to_document(model: Any) -> tuple[Document, dict[str, Tensor]]:  # noqa: ANN4
     document = {
         "folds": pools,
         "instance": instance_document(model.instance_),
-        "selection": [{key: plain(value) for key, value in row.items()} for row in model.selection_],
-        "history": {key: plain(value) for key, value in asdict(model.history_).items()},
         "bridged": model.bridged_,
         "different": model.different_,
         "notes": list(model.warnings_),
-        "names": [str(name) for name in getattr(model, "feature_names_in_", ())],
+        **record_document(model),
     }
     return document, tensors
 
@@ -69,19 +66,11 @@ def from_document(document: Document, tensors: dict[str, Tensor]) -> Found:
     if not pools:
         message = "a ratio has at least one fold"
         raise ValueError(message)
-    selection = [
-        {key: str(value) if key == "name" else float(value) for key, value in row.items()}
-        for row in document["selection"]
-    ]
-    history = History(**{key: unplain(value) for key, value in document["history"].items()})
-    names = tuple(str(name) for name in document["names"])
-    if len(names) not in {0, len(units.shift)}:
-        message = f"{len(names)} names for {len(units.shift)} columns"
-        raise ValueError(message)
+    record = to_record(document, len(units.shift))
     instance, at = to_instance(document["instance"]), _unseen(part(tensors, "unseen."))
     bridged, different = bool(document["bridged"]), bool(document["different"])
-    fitted = FittedRatio(Folds(tuple(pools)), at, selection, instance, history, bridged, different)
-    return fitted, units, names, [str(sentence) for sentence in document["notes"]]
+    fitted = FittedRatio(Folds(tuple(pools)), at, record.selection, instance, record.history, bridged, different)
+    return fitted, units, record.names, [str(sentence) for sentence in document["notes"]]
 
 
 def _units(shift: Tensor, scale: Tensor) -> Units:
